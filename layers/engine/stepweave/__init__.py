@@ -1,0 +1,1 @@
+"""stepweave: the workflow engine for AI agents, serverless on AWS and unchanged on a laptop."""

@@ -1,0 +1,55 @@
+"""Clients of AWS, or of the emulator when `AWS_ENDPOINT_URL` is set; made once a process."""
+
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from stepweave.adapters.aws.dynamodb import DynamoItems
+from stepweave.adapters.aws.s3 import S3Blobs
+from stepweave.adapters.aws.stepfunctions import StepFunctionsChains
+from stepweave.items import Table
+from stepweave.settings import Settings
+
+# Short time-outs and few tries of the SDK's own: what stays unanswered is asked again by the protocol, which knows more.
+_CONFIG = Config(
+    connect_timeout=2,
+    read_timeout=10,
+    retries={"mode": "standard", "total_max_attempts": 4},
+    max_pool_connections=50,
+)
+
+
+class Connection:
+    """`options` go to the session: region, credentials, a profile; by default those of the environment."""
+
+    def __init__(self, settings: Settings, endpoint_url: str | None = None, **options: Any) -> None:
+        self._settings = settings
+        self._endpoint_url = endpoint_url
+        self._session = boto3.Session(**options)
+
+    def items(self) -> DynamoItems:
+        given = self._settings
+        tables: dict[Table, str] = {
+            "workflows": given.workflows_table,
+            "runs": given.runs_table,
+            "visits": given.visits_table,
+            "events": given.events_table,
+        }
+        if given.api_keys_table is not None:
+            tables["apiKeys"] = given.api_keys_table
+        return DynamoItems(self._client("dynamodb"), tables)
+
+    def blobs(self) -> S3Blobs:
+        return S3Blobs(self._client("s3"), self._settings.data_bucket)
+
+    def chains(self) -> StepFunctionsChains:
+        return StepFunctionsChains(self._client("stepfunctions"), self._settings.state_machine_arn)
+
+    def _client(self, service: Any) -> Any:
+        return self._session.client(service, config=_CONFIG, endpoint_url=self._endpoint_url)
+
+
+def read_secret(name: str) -> str:
+    """The text of a secret in Secrets Manager."""
+    return str(boto3.client("secretsmanager", config=_CONFIG).get_secret_value(SecretId=name)["SecretString"])

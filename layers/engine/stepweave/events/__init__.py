@@ -1,0 +1,1 @@
+"""The event log's vocabulary and its JSON (contract §5)."""

@@ -1,0 +1,1 @@
+"""What happens in a run: envelopes, visits, outcomes, what a node sees. Pure."""

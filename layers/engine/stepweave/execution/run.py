@@ -1,0 +1,50 @@
+"""The head of a run: the small item that orders every commit (protocol.md §1)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from stepweave.texts import DEFAULT_LANGUAGE, Language
+
+RunStatus = Literal["CREATED", "RUNNING", "SUCCESS", "FAILED"]
+FailStrategy = Literal["abort", "skip"]
+
+CANCELLED = "CANCELLED"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as its head tells it; inputs, definition and outputs are kept elsewhere.
+
+    `rev` counts commits and guards each of them, `last_seq` is the newest event id, `last_sort` the newest `sortOrder`,
+    `visits` the number of visits made so far, `running` those of them that have not ended. `closing` holds from the end
+    of the run until no visit is left open (rule X). `redrives` counts redrives, `stalled` those of them since the run
+    last moved, `redriven_rev` is where it stood at the newest. `fail_strategy`, when given, overrides the nodes' (contract §3). `ttl_hours` is how
+    long the files stay after the end.
+    """
+
+    run_id: str
+    workflow: str
+    workflow_id: int
+    version: int
+    status: RunStatus
+    created_at: str
+    rev: int = 0
+    last_seq: int = 0
+    last_sort: int = 0
+    visits: int = 0
+    running: int = 0
+    closing: bool = False
+    redrives: int = 0
+    stalled: int = 0
+    redriven_rev: int = 0
+    fail_strategy: FailStrategy | None = None
+    language: Language = DEFAULT_LANGUAGE
+    started_at: str | None = None
+    ended_at: str | None = None
+    ttl_hours: float | None = None
+    error: str | None = None
+    failed_node: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in ("SUCCESS", "FAILED")

@@ -1,0 +1,46 @@
+"""What one node may see of its run (contract §3): the initial inputs and the nodes that lead to it over live edges."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from stepweave.execution.visit import VisitBody
+from stepweave.graph.spec import Specs
+from stepweave.graph.topology import Graph
+
+Bodies = Callable[[str], VisitBody | None]
+"""What an earlier node left behind, by node id; None when it left nothing. Each call may read the store."""
+
+
+class View:
+    """The `Scope` (expressions) of one node in a DAG. Lazy: a body is asked for when something refers to it."""
+
+    def __init__(self, graph: Graph, specs: Specs, inputs: Mapping[str, Any], reach: int, bodies: Bodies) -> None:
+        self._graph = graph
+        self._specs = specs
+        self._inputs = inputs
+        self._reach = reach
+        self._bodies = bodies
+        self._predecessors: tuple[str, ...] | None = None
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        return self._inputs
+
+    def predecessors(self) -> Sequence[str]:
+        if self._predecessors is None:
+            reached = [node_id for node_id, position in self._graph.order.items() if self._reach >> position & 1]
+            self._predecessors = tuple(self._graph.nearest_first(reached))
+        return self._predecessors
+
+    def envelope(self, node_id: str) -> Mapping[str, Any] | None:
+        position = self._graph.order.get(node_id)
+        if position is None or not self._reach >> position & 1:
+            return None
+        body = self._bodies(node_id)
+        return body.output if body is not None else None
+
+    def declared(self, node_id: str) -> frozenset[str] | None:
+        node = self._graph.nodes[node_id]
+        spec = self._specs(node.type)
+        outputs = spec.outputs(node) if spec is not None else None
+        return frozenset(output.name for output in outputs) if outputs is not None else None

@@ -1,0 +1,48 @@
+"""What the engine lends a node with an effect while it runs: a stream to the readers, time, and its own past."""
+
+from typing import Any, Literal, Protocol
+
+from stepweave.clock import Clock
+from stepweave.texts import Language
+
+StreamKind = Literal[
+    "thinking", "status", "step", "tool_progress", "tool_call", "tool_result", "todo_update", "clarify_request"
+]
+
+
+class RunEnded(Exception):
+    """The run has ended meanwhile (abort, cancel): the node must stop at once; nothing it does counts any more."""
+
+
+class Models(Protocol):
+    """Opens models by their `provider:model` names, with the deployment's settings; implemented in agents."""
+
+    def open(self, name: str, play: Any) -> Any:
+        """The model, for the agent loop. `play` is what a scripted model must know, an `agents.script.Play`."""
+        ...
+
+
+class Work(Protocol):
+    """One visit's working conditions; implemented by services.
+
+    `tries` counts the attempts of this visit that failed before (0 at first), `language` is that of stored texts,
+    `trace_limit` the bytes that each field of a stored trace may have.
+    """
+
+    clock: Clock
+    language: Language
+    tries: int
+    models: Models
+    trace_limit: int
+
+    def emit(self, kind: StreamKind, content: str, *, tool_name: str | None = None, data: Any = None) -> None:
+        """Streams a `node_stream` event (contract §5). Gathers; may write. Raises `RunEnded`, `Superseded`."""
+        ...
+
+    def tick(self) -> None:
+        """Writes what has been gathered for long enough. Whoever waits calls this every 50 ms. Raises like `emit`."""
+        ...
+
+    def remaining(self) -> float:
+        """Seconds until the platform kills the process."""
+        ...

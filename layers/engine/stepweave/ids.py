@@ -1,0 +1,45 @@
+"""Names of things (contract §1). What must be found again after a crash is derived, the rest is random."""
+
+import re
+import secrets
+import uuid
+
+RUN_ID = re.compile(r"[0-9a-f]{8}")
+WORKFLOW_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+CLARIFY_ID = re.compile(r"clar-[0-9a-f]{12}")
+
+_VISITS = uuid.UUID("6f0f3f0e-4c5a-5d0e-9a52-7c1d1f8f6f51")
+
+
+def new_run_id() -> str:
+    return secrets.token_hex(4)
+
+
+def new_api_key() -> str:
+    return "sw-" + secrets.token_urlsafe(30)
+
+
+def visit_uuid(run_id: str, node_id: str, iteration: int) -> str:
+    """The same for a repeated invocation, so that it finds what the first one did."""
+    return str(uuid.uuid5(_VISITS, f"{run_id}/{node_id}/{iteration}"))
+
+
+def first_chain(run_id: str) -> str:
+    """The execution name of a run's first chain."""
+    return f"{run_id}-start"
+
+
+def forked_chain(run_id: str, visit: str) -> str:
+    """The execution name of the chain that a fork opens for a visit; a repeat finds the name taken."""
+    return f"{run_id}-{visit}"
+
+
+def redriven_chain(run_id: str, visit: str, redrives: int) -> str:
+    """A closed execution's name stays taken for 90 days, so each redrive has names of its own (protocol D)."""
+    return f"{run_id}-{visit}-r{redrives}"
+
+
+def run_of_chain(chain: str) -> str | None:
+    """The run an execution works for, or None for a foreign execution."""
+    run_id = chain.split("-", 1)[0]
+    return run_id if RUN_ID.fullmatch(run_id) else None

@@ -1,0 +1,1 @@
+"""What comes next: decisions as values. Pure."""

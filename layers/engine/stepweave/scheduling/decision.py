@@ -1,0 +1,102 @@
+"""Decisions as values: what the end of a node means for the rest of the run. The shell (services) carries them out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from stepweave.execution.outcome import Outcome
+from stepweave.execution.run import Run
+from stepweave.execution.visit import Join, PendingEdges, Visit, VisitBody, VisitStatus
+
+END = "#end"
+"""The join over the graph's sinks; no node id looks like this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one transaction may hold (DynamoDB: 100 items, 4 MB; protocol rule E)."""
+
+    items: int = 90
+    size: int = 3_000_000
+
+
+DYNAMODB = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything a decision may use. What is missing is asked for by `FactsMissing`, never guessed.
+
+    `outcome` is what came of the node that ends now; None when the visit has ended before and only its `pending`
+    edges are to be settled, and for the run's start. `inputs` are the run's, `bodies` ended visits by node.
+    `hand_over`: this chain is long enough, whatever is ready gets a chain of its own.
+    """
+
+    run: Run
+    visit: Visit
+    outcome: Outcome | None
+    inputs: Mapping[str, object] | None = None
+    joins: Mapping[str, Join] = field(default_factory=dict)
+    bodies: Mapping[str, VisitBody | None] = field(default_factory=dict)
+    hand_over: bool = False
+
+
+class FactsMissing(Exception):
+    """The decision needs these joins and bodies, or the run's inputs; ask again with them."""
+
+    def __init__(
+        self, *, joins: frozenset[str] = frozenset(), bodies: frozenset[str] = frozenset(), inputs: bool = False
+    ) -> None:
+        super().__init__(f"joins {sorted(joins)}, bodies {sorted(bodies)}, inputs {inputs}")
+        self.joins = joins
+        self.bodies = bodies
+        self.inputs = inputs
+
+
+class StaleFacts(Exception):
+    """The facts were read across another commit (an edge is there already): read all of them again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A node that ended in this decision: a light node that rode along, or (`dead`) one on a path not taken."""
+
+    node_id: str
+    status: VisitStatus
+    outcome: Outcome | None
+    reach: int
+    source: str | None
+
+    @property
+    def dead(self) -> bool:
+        return self.outcome is None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A node with an effect that is ready. `forked`: a new chain opens for it, else this chain goes on with it."""
+
+    node_id: str
+    reach: int
+    source: str | None
+    forked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    status: Literal["SUCCESS", "FAILED"]
+    failed_node: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`status` is the own visit's (None: it had ended before). `joins` holds each touched join as it will stand,
+    with the version it was read at. `ended` is in the order in which the events will tell it."""
+
+    status: VisitStatus | None
+    ended: tuple[Ended, ...] = ()
+    started: tuple[Started, ...] = ()
+    joins: Mapping[str, Join] = field(default_factory=dict)
+    pending: tuple[PendingEdges, ...] = ()
+    end: RunEnd | None = None

@@ -1,0 +1,88 @@
+"""What a deployment may set, read from the environment once, in the composition root (contract §7).
+
+A field `events_ttl_hours` is the variable `EVENTS_TTL_HOURS`. Empty means not set.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from stepweave.errors import SettingInvalid
+from stepweave.texts import Text
+
+
+def _is_url(value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://")
+    return value.rstrip("/")
+
+
+Url = Annotated[str, AfterValidator(_is_url)]
+
+
+class Settings(BaseModel):
+    """Every setting of the engine with its default; docs/configuration.md explains them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    workflows_table: str = Field(min_length=1, description="Name of the table of workflow versions.")
+    runs_table: str = Field(min_length=1, description="Name of the table of runs, joins and questions.")
+    visits_table: str = Field(min_length=1, description="Name of the table of visits.")
+    events_table: str = Field(min_length=1, description="Name of the table of events.")
+    api_keys_table: str | None = Field(None, description="Name of the table of API keys; for the API only.")
+    data_bucket: str = Field(min_length=1, description="Name of the bucket for large values and files.")
+    state_machine_arn: str = Field(min_length=1, description="ARN of the state machine that runs chains.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="The least that is logged.")
+
+    events_max_per_run: int = Field(
+        5000, ge=100, le=1_000_000, description="How many of its last events a run replays."
+    )
+    events_ttl_hours: float = Field(25, gt=0, le=8760, description="How long events stay after the end of a run.")
+    trace_max_bytes: int = Field(65_536, ge=1024, le=1_000_000, description="Bytes of each field of a stored trace.")
+    workflow_workspace_legacy_flat_inject: bool = Field(
+        False, description="Spread `{nodeId}__{var}` of every predecessor into a node's variables, as of old."
+    )
+    cors_allow_origins: str = Field(
+        "*", description="Origins that may call /api/* from a browser, separated by commas."
+    )
+
+    openai_api_key: SecretStr | None = Field(None, description="Key for `openai:` models.")
+    openai_base_url: Url | None = Field(None, description="Base URL of an OpenAI-compatible server.")
+    anthropic_api_key: SecretStr | None = Field(None, description="Key for `anthropic:` models.")
+    anthropic_base_url: Url | None = Field(None, description="Base URL of an Anthropic-compatible server.")
+    bedrock_region: str | None = Field(None, description="Region of Bedrock, when it is another than the stack's.")
+    bedrock_endpoint_url: Url | None = Field(None, description="Endpoint of Bedrock, when it is not the region's own.")
+    model_read_timeout_seconds: float = Field(300, gt=0, description="How long a model's stream may stand still.")
+    model_secret_name: str | None = Field(None, description="Secrets Manager secret that holds the providers' keys.")
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings that an environment gives. Raises `SettingInvalid` with one sentence that names every bad value."""
+    given: dict[str, Any] = {}
+    for name in Settings.model_fields:
+        value = environment.get(variable_of(name), "").strip()
+        if value:
+            given[name] = value
+    try:
+        return Settings.model_validate(given)
+    except ValidationError as error:
+        raise SettingInvalid(_sentence(error)) from None  # the cause would show secret values
+
+
+def variable_of(field: str) -> str:
+    return field.upper()
+
+
+def _sentence(error: ValidationError) -> Text:
+    faults = []
+    for each in error.errors(include_input=False, include_url=False):
+        variable = variable_of(str(each["loc"][0]))
+        faults.append((variable, each["type"] == "missing", each["msg"]))
+    return Text(
+        "；".join(f"环境变量 {name} " + ("未设置" if absent else f"的值无效：{why}") for name, absent, why in faults),
+        "; ".join(
+            f"environment variable {name} " + ("is not set" if absent else f"is invalid: {why}")
+            for name, absent, why in faults
+        ),
+    )

@@ -1,0 +1,233 @@
+"""Runs and visits as the tables hold them: reads, and the few writes that protocol.md allows."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from stepweave.execution.run import Run
+from stepweave.execution.visit import Join, Visit, VisitBody
+from stepweave.items import (
+    RUNS_BY_WORKFLOW,
+    RUNS_OPEN,
+    Equals,
+    Key,
+    Put,
+    Update,
+    WriteConflict,
+    WriteRefused,
+    every,
+    missing,
+)
+from stepweave.ports import BlobStore, ItemStore
+from stepweave.store import heads
+from stepweave.store.commit import Commit, unfinished
+from stepweave.store.documents import Document, Documents
+
+OPEN = "1"
+"""The partition of the sparse index of runs that may need upkeep."""
+
+
+class NotYours(Exception):
+    """The visit cannot be begun; `visit` is its head as it stands, None when there is none (yet)."""
+
+    def __init__(self, visit: Visit | None) -> None:
+        super().__init__(visit)
+        self.visit = visit
+
+
+class Runs:
+    def __init__(self, items: ItemStore, blobs: BlobStore) -> None:
+        self._items = items
+        self._documents = Documents(blobs)
+
+    # A run and what it was given
+
+    def create(self, run: Run, inputs: Mapping[str, Any]) -> None:
+        """Stores a run and its inputs together. Raises `WriteRefused` when the id is taken."""
+        document = self._documents.pack(f"runs/{run.run_id}/inputs.json", dict(inputs))
+        self._items.transact(
+            [
+                Put("runs", heads.run_to_item(run), missing("runs")),
+                Put("runs", heads.inputs_key(run.run_id).attributes() | document.attributes),
+            ]
+        )
+
+    def get(self, run_id: str) -> Run | None:
+        item = self._items.get(heads.run_key(run_id))
+        return heads.run_from_item(item) if item is not None else None
+
+    def inputs(self, run_id: str) -> dict[str, Any]:
+        item = self._items.get(heads.inputs_key(run_id))
+        inputs: dict[str, Any] = self._documents.unpack(item) if item is not None else {}
+        return inputs
+
+    def start(self, run: Run, first: Visit, *, check_at: str) -> Run:
+        """CREATED → RUNNING with the visit that opens the run. Raises `WriteRefused` when it has started before."""
+        started = replace(run, status="RUNNING", started_at=first.started_at, rev=run.rev + 1, visits=1, running=1)
+        changes = {"status", "startedAt", "rev", "nVisits", "running"}
+        self._items.transact(
+            [
+                Update(
+                    heads.run_key(run.run_id),
+                    sets={n: v for n, v in heads.run_to_item(started).items() if n in changes}
+                    | {"open": OPEN, "checkAt": check_at},
+                    condition=Equals("status", "CREATED"),
+                ),
+                Put("visits", heads.visit_to_item(first), missing("visits")),
+            ]
+        )
+        return started
+
+    def of_workflow(self, workflow: str, *, after: Run | None, limit: int) -> list[Run]:
+        """Newest first."""
+        last = heads.run_to_item(after) if after is not None else None
+        found = self._items.query_index(RUNS_BY_WORKFLOW, workflow, after=last, limit=limit, descending=True)
+        return [heads.run_from_item(item) for item in found]
+
+    def due_for_upkeep(self, moment: str, limit: int) -> list[Run]:
+        """Runs that are RUNNING or closing and whose check is due (protocol rule D)."""
+        return [
+            heads.run_from_item(item) for item in self._items.query_index(RUNS_OPEN, OPEN, up_to=moment, limit=limit)
+        ]
+
+    def check_again(self, run_id: str, moment: str) -> None:
+        self._update(Update(heads.run_key(run_id), sets={"checkAt": moment}, condition=Equals("open", OPEN)))
+
+    # Visits
+
+    def begin(self, run_id: str, visit_uuid: str, owner: str) -> Visit:
+        """Rule B in one request: the attempt that every later commit of this invocation carries.
+
+        Raises `NotYours` when the visit is another's, over, or not to be seen yet; `WriteConflict` when a commit is
+        under way.
+        """
+        key = heads.head_key(run_id, visit_uuid)
+        condition = every(Equals("owner", owner), unfinished())
+        try:
+            return heads.visit_from_item(self._items.update(Update(key, adds={"attempt": 1}, condition=condition)))
+        except WriteRefused as refused:
+            item = refused.items[key]
+            raise NotYours(heads.visit_from_item(item) if item is not None else None) from refused
+
+    def visit(self, run_id: str, visit_uuid: str) -> Visit | None:
+        item = self._items.get(heads.head_key(run_id, visit_uuid))
+        return heads.visit_from_item(item) if item is not None else None
+
+    def visits(self, run_id: str) -> list[Visit]:
+        """Every visit of a run that can be seen; a commit under way may be seen in part."""
+        return [heads.visit_from_item(item) for item in self._items.query("visits", run_id, prefix=heads.HEAD)]
+
+    def heads(self, run_id: str, visit_uuids: Collection[str]) -> list[Visit]:
+        """These visits, in their order; waits for those that a commit is still making visible."""
+        while True:
+            found = self.visible_heads(run_id, visit_uuids)
+            if len(found) == len(visit_uuids):
+                return [found[visit_uuid] for visit_uuid in visit_uuids]
+
+    def visible_heads(self, run_id: str, visit_uuids: Collection[str]) -> dict[str, Visit]:
+        keys = [heads.head_key(run_id, visit_uuid) for visit_uuid in visit_uuids]
+        found = self._items.get_many(keys) if keys else {}
+        return {str(key.sort).removeprefix(heads.HEAD): heads.visit_from_item(item) for key, item in found.items()}
+
+    def bodies(self, run_id: str, visit_uuids: Collection[str]) -> dict[str, VisitBody]:
+        found = self._items.get_many([heads.body_key(run_id, visit_uuid) for visit_uuid in visit_uuids])
+        return {
+            str(key.sort).removeprefix(heads.BODY): heads.body_from_json(self._documents.unpack(item))
+            for key, item in found.items()
+        }
+
+    def pack_body(self, run_id: str, visit_uuid: str, attempt: int, body: VisitBody) -> Document:
+        """Ready for a commit; a large one goes to object storage now, under a name no other attempt uses."""
+        return self._documents.pack(f"runs/{run_id}/visits/{visit_uuid}/{attempt}.json", heads.body_to_json(body))
+
+    def take_over(self, visit: Visit, owner: str, moment: str) -> Visit:
+        """Rule D: a redrive gives an unfinished visit to a new chain. Raises `WriteRefused` when it has moved on."""
+        item = self._items.update(
+            Update(
+                heads.head_key(visit.run_id, visit.visit_uuid),
+                sets={"owner": owner, "ownedAt": moment},
+                adds={"attempt": 1},
+                condition=every(Equals("owner", visit.owner), unfinished()),
+            )
+        )
+        return heads.visit_from_item(item)
+
+    def close_visit(self, visit: Visit, ended_at: str) -> None:
+        """Rule X: a visit that outlives its run ends FAILED without an event; a status it has already is kept."""
+        failed = {"status": "FAILED", "endedAt": ended_at} if visit.status == "RUNNING" else {}
+        condition = every(Equals("status", visit.status), unfinished())
+        key = heads.head_key(visit.run_id, visit.visit_uuid)
+        self._update(Update(key, sets=failed, adds={"attempt": 1}, removes=("pending", "waiting"), condition=condition))
+
+    # Commits
+
+    def joins(self, run_id: str, names: Collection[str]) -> dict[str, Join]:
+        keys = {name: heads.join_key(run_id, name) for name in names}
+        found = self._items.get_many(list(keys.values())) if keys else {}
+        return {name: heads.join_from_item(found.get(key)) for name, key in keys.items()}
+
+    def read(self, run_id: str, visit_uuid: str, joins: Iterable[str]) -> tuple[Run, Visit, dict[str, Join]]:
+        """What a decision needs, in one request. Not a snapshot: the commit's conditions make up for it."""
+        join_keys = {name: heads.join_key(run_id, name) for name in joins}
+        wanted = [heads.run_key(run_id), heads.head_key(run_id, visit_uuid), *join_keys.values()]
+        found = self._items.get_many(wanted)
+        return (
+            heads.run_from_item(found[wanted[0]]),
+            heads.visit_from_item(found[wanted[1]]),
+            {name: heads.join_from_item(found.get(key)) for name, key in join_keys.items()},
+        )
+
+    def commit(self, commit: Commit) -> Run:
+        """Carries out a commit and gives the run as it stands after it.
+
+        Raises `WriteRefused`, `WriteConflict` or `OutcomeUnknown`: read again and decide again, never assume.
+        """
+        self._items.transact(commit.writes(self._pack_events(commit)))
+        return commit.run_after
+
+    def _pack_events(self, commit: Commit) -> Document | None:
+        if not commit.events:
+            return None
+        place = f"runs/{commit.run.run_id}/events/{commit.run.last_seq + 1}-{commit.run.rev}.json"
+        return self._documents.pack(place, list(commit.events))
+
+    def events(self, run_id: str, after: int, limit: int) -> list[tuple[int, list[dict[str, Any]]]]:
+        """Batches `(id of the first event, events)` with something beyond `after`; gaps are the reader's to see (rule Q)."""
+        found = self._items.query("events", run_id, after=after, limit=limit)
+        return [(item["first"], self._documents.unpack(item)) for item in found]
+
+    def redriven(self, run: Run) -> Run:
+        """Counts a redrive: the next generation of chain names. Raises `WriteRefused` when another got there first."""
+        stalled = run.stalled + 1 if run.redriven_rev == run.rev else 1
+        item = self._items.update(
+            Update(
+                heads.run_key(run.run_id),
+                sets={"stalled": stalled, "redrivenRev": run.rev},
+                adds={"redrives": 1},
+                condition=every(Equals("redrives", run.redrives), Equals("status", "RUNNING")),
+            )
+        )
+        return heads.run_from_item(item)
+
+    def closed(self, run_id: str, *, check_at: str) -> None:
+        """Nothing of the run is open any more; it is looked at once more when its events expire."""
+        self._update(
+            Update(heads.run_key(run_id), sets={"closing": False, "checkAt": check_at}, condition=Equals("open", OPEN))
+        )
+
+    def forget_events(self, run_id: str) -> None:
+        """Deletes the event log of a run that ended long ago and takes it out of the index for upkeep (contract §5)."""
+        for item in self._items.query("events", run_id):
+            self._items.delete(Key("events", run_id, item["seq"]))
+        self._update(Update(heads.run_key(run_id), removes=("open", "checkAt")))
+
+    def _update(self, update: Update) -> None:
+        """An update that anybody may make at any time: refused means somebody was quicker, a conflict is tried again."""
+        while True:
+            try:
+                self._items.update(update)
+                return
+            except WriteRefused:
+                return
+            except WriteConflict:
+                continue

@@ -1,0 +1,74 @@
+"""The same tests on every implementation of a port: memory, and AWS as moto plays it in process."""
+
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from stepweave.adapters.aws.dynamodb import DynamoItems
+from stepweave.adapters.aws.s3 import S3Blobs
+from stepweave.adapters.memory import MemoryBlobs, MemoryItems
+from stepweave.items import RUNS_BY_WORKFLOW, RUNS_OPEN, SCHEMAS, WORKFLOWS_LISTED, Index, Table
+from stepweave.ports import BlobStore, ItemStore
+
+REGION = "us-east-1"
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    with mock_aws():
+        yield
+
+
+@pytest.fixture(params=["memory", "dynamodb"])
+def items(request: pytest.FixtureRequest) -> ItemStore:
+    if request.param == "memory":
+        return MemoryItems()
+    request.getfixturevalue("aws")
+    client = boto3.client("dynamodb", region_name=REGION)
+    for table in SCHEMAS:
+        client.create_table(**definition(table))
+    return DynamoItems(client, {table: f"test-{table}" for table in SCHEMAS})
+
+
+@pytest.fixture(params=["memory", "s3"])
+def blobs(request: pytest.FixtureRequest) -> BlobStore:
+    if request.param == "memory":
+        return MemoryBlobs()
+    request.getfixturevalue("aws")
+    client = boto3.client("s3", region_name=REGION)
+    client.create_bucket(Bucket="test")
+    return S3Blobs(client, "test")
+
+
+def definition(table: Table) -> dict[str, object]:
+    """The table as template.yaml makes it (tests/infrastructure holds the two against each other)."""
+    schema = SCHEMAS[table]
+    indexes: list[Index] = [index for index in (WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_OPEN) if index.table == table]
+    types = {schema.partition: "S"} | ({schema.sort: "N" if schema.sort_is_number else "S"} if schema.sort else {})
+    for index in indexes:
+        types |= {index.partition: "S", index.sort: "S"}
+    request: dict[str, object] = {
+        "TableName": f"test-{table}",
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()],
+        "KeySchema": _keys(schema.partition, schema.sort),
+    }
+    if indexes:
+        request["GlobalSecondaryIndexes"] = [
+            {
+                "IndexName": index.name,
+                "KeySchema": _keys(index.partition, index.sort),
+                "Projection": {"ProjectionType": "ALL"},
+            }
+            for index in indexes
+        ]
+    return request
+
+
+def _keys(partition: str, sort: str | None) -> list[dict[str, str]]:
+    keys = [{"AttributeName": partition, "KeyType": "HASH"}]
+    return keys + ([{"AttributeName": sort, "KeyType": "RANGE"}] if sort else [])
