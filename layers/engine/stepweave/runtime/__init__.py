@@ -1,0 +1,1 @@
+"""Composition root, logging and the handlers' glue."""

@@ -1,0 +1,75 @@
+"""The composition root: every service over one set of ports. AWS and memory differ only in what is passed in."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from stepweave.clock import Clock
+from stepweave.graph.spec import Specs
+from stepweave.nodes.table import spec_of
+from stepweave.ports import BlobStore, Chains, ItemStore
+from stepweave.scheduling.decision import DYNAMODB, Bounds
+from stepweave.services.advance import Advance
+from stepweave.services.closing import Closing
+from stepweave.services.ending import Ending
+from stepweave.services.event_log import EventLog
+from stepweave.services.memory import RunMemory
+from stepweave.services.redrive import UNSEEN, Redrive
+from stepweave.services.runs import RunService
+from stepweave.services.sweep import Sweep
+from stepweave.services.visit_work import Equipment
+from stepweave.store.runs import Runs
+from stepweave.store.workflows import Workflows
+
+EVENTS_KEPT = timedelta(hours=25)
+
+
+@dataclass(frozen=True)
+class Ports:
+    items: ItemStore
+    blobs: BlobStore
+    chains: Chains
+    clock: Clock
+
+
+class Engine:
+    def __init__(
+        self,
+        ports: Ports,
+        *,
+        equipment: Equipment,
+        specs: Specs = spec_of,
+        events_kept: timedelta = EVENTS_KEPT,
+        unseen: timedelta = UNSEEN,
+        bounds: Bounds = DYNAMODB,
+    ) -> None:
+        self.ports = ports
+        self.specs = specs
+        self.store = Runs(ports.items, ports.blobs)
+        self.workflows = Workflows(ports.items, ports.blobs)
+        self.memory = RunMemory(self.store)
+        self.closing = Closing(self.store, ports.clock, events_kept)
+        self.ending = Ending(self.store, ports.clock, self.closing)
+        self.runs = RunService(self.store, self.workflows, ports.chains, ports.clock)
+        self.events = EventLog(self.store, self.workflows, self.memory)
+        self.redrive = Redrive(
+            runs=self.store,
+            workflows=self.workflows,
+            chains=ports.chains,
+            clock=ports.clock,
+            specs=specs,
+            closing=self.closing,
+            ending=self.ending,
+            unseen=unseen,
+        )
+        self.sweep = Sweep(self.store, ports.clock, self.redrive, self.closing, events_kept)
+        self.advance = Advance(
+            runs=self.store,
+            workflows=self.workflows,
+            chains=ports.chains,
+            clock=ports.clock,
+            specs=specs,
+            memory=self.memory,
+            closing=self.closing,
+            equipment=equipment,
+            bounds=bounds,
+        )

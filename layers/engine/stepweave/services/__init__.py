@@ -1,0 +1,1 @@
+"""What the handlers and the API call: runs, advance, streams, sweep."""

@@ -1,0 +1,139 @@
+"""The shell around a step of a chain: begins the visit, runs its node, ends it, says how the chain goes on.
+
+The rules named here are those of protocol.md. Any of these calls may be made twice, late, or be killed at any
+instruction; only conditional commits change anything.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from stepweave import ids
+from stepweave.clock import Clock
+from stepweave.errors import Superseded, Unavailable
+from stepweave.execution.outcome import Outcome, failed
+from stepweave.execution.step import Step
+from stepweave.execution.view import View
+from stepweave.execution.visit import START, Visit
+from stepweave.execution.work import RunEnded
+from stepweave.graph.spec import Specs
+from stepweave.graph.topology import Graph
+from stepweave.items import OutcomeUnknown, WriteConflict
+from stepweave.ports import Chains
+from stepweave.scheduling.decision import DYNAMODB, Bounds
+from stepweave.services.backoff import Backoff
+from stepweave.services.closing import Closing
+from stepweave.services.memory import RunMemory
+from stepweave.services.retries import LONGEST_IN_PROCESS, Retries
+from stepweave.services.settling import Settling
+from stepweave.services.visit_work import Equipment, Fenced, VisitWork
+from stepweave.store.runs import NotYours, Runs
+from stepweave.store.workflows import Workflows
+from stepweave.texts import Text
+
+_UNSEEN_TRIES = 12
+
+
+class Advance:
+    """`equipment` is lent to the nodes; `memory` outlives the call in a warm process."""
+
+    def __init__(
+        self,
+        *,
+        runs: Runs,
+        workflows: Workflows,
+        chains: Chains,
+        clock: Clock,
+        specs: Specs,
+        memory: RunMemory,
+        closing: Closing,
+        equipment: Equipment,
+        bounds: Bounds = DYNAMODB,
+    ) -> None:
+        self._runs = runs
+        self._workflows = workflows
+        self._clock = clock
+        self._specs = specs
+        self._memory = memory
+        self._closing = closing
+        self._equipment = equipment
+        self._settling = Settling(
+            runs=runs, chains=chains, clock=clock, specs=specs, memory=memory, closing=closing, bounds=bounds
+        )
+        self._retries = Retries(runs)
+
+    def step(self, step: Step, chain: str, remaining: Callable[[], float]) -> Step:
+        """Does one step of a chain and gives the next one. Raises `Superseded`, `Unavailable`: call the step again.
+
+        `remaining` gives the seconds until the platform ends this process.
+        """
+        return self._do(step, chain, remaining, None)
+
+    def recover(self, step: Step, chain: str, reason: Text) -> Step:
+        """Rule V: the platform gave up on a step; its visit fails by its fail strategy, or is settled or replayed."""
+        return self._do(step, chain, lambda: math.inf, reason)
+
+    def _do(self, step: Step, chain: str, remaining: Callable[[], float], reason: Text | None) -> Step:
+        run = self._runs.get(step.run_id)
+        if run is None:
+            return step.ended()
+        graph = self._workflows.graph(run.workflow, run.version)
+        try:
+            visit = self._begin(step, chain)
+            work = VisitWork(self._runs, self._clock, run, visit, equipment=self._equipment, remaining=remaining)
+            return self._work(step, graph, work, reason)
+        except Fenced as fenced:
+            return self._fenced(step, chain, graph, fenced.visit)
+
+    def _begin(self, step: Step, chain: str) -> Visit:
+        """Rule B. Raises `Fenced` when there is nothing to begin."""
+        backoff = Backoff(self._clock)
+        for _ in range(_UNSEEN_TRIES):
+            try:
+                return self._runs.begin(step.run_id, step.visit_uuid, chain)
+            except NotYours as refused:
+                if refused.visit is not None:
+                    raise Fenced(refused.visit) from refused
+                # made by a commit that is still becoming visible
+            except (WriteConflict, OutcomeUnknown):
+                pass  # a second begin only counts one attempt more
+            backoff.wait()
+        raise Unavailable(f"visit {step.visit_uuid} of run {step.run_id} cannot be begun")
+
+    def _fenced(self, step: Step, chain: str, graph: Graph, visit: Visit) -> Step:
+        """Rule F: over → replay; another's → the chain ends; the own twin → the platform must ask again."""
+        if visit.is_over:
+            return self._settling.replay(step, chain, graph, visit)
+        if visit.owner != chain:
+            return step.ended()
+        raise Superseded(f"visit {visit.visit_uuid} was begun again by another invocation of the same step")
+
+    def _work(self, step: Step, graph: Graph, work: VisitWork, reason: Text | None) -> Step:
+        if work.visit.status != "RUNNING" or work.visit.node_id == START:
+            return self._settling.end(step, graph, work, None)
+        node = graph.nodes[work.visit.node_id]
+        try:
+            while not work.run.is_over:
+                outcome = failed(reason.to(work.language)) if reason is not None else self._outcome(graph, work)
+                delay = self._retries.again(node, outcome, work)
+                if delay is None:
+                    return self._settling.end(step, graph, work, self._retries.whole(outcome, work))
+                if delay > LONGEST_IN_PROCESS:
+                    return step.later(math.ceil(delay))
+                self._clock.sleep(delay)
+        except RunEnded:
+            pass  # aborted or cancelled meanwhile: what was done does not count
+        self._closing.close_visit(work.visit)
+        return step.ended()
+
+    def _outcome(self, graph: Graph, work: VisitWork) -> Outcome:
+        visit = work.visit
+        node = graph.nodes[visit.node_id]
+
+        def body(node_id: str) -> Any:
+            return self._memory.body(visit.run_id, ids.visit_uuid(visit.run_id, node_id, 1))
+
+        view = View(graph, self._specs, self._memory.inputs(visit.run_id), visit.reach, body)
+        spec: Any = self._specs(node.type)
+        outcome: Outcome = spec.run(node, view, work.language if spec.light else work)
+        return outcome

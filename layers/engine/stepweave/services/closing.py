@@ -1,0 +1,39 @@
+"""Closing what outlives its run (protocol rule X): after an abort, a cancel, or a process that died at the wrong time."""
+
+from datetime import timedelta
+
+from stepweave import clock as times
+from stepweave.clock import Clock
+from stepweave.execution.visit import Visit
+from stepweave.store.runs import Runs
+
+
+class Closing:
+    """`events_kept` is how long the event log stays after the end of a run (contract §5)."""
+
+    def __init__(self, runs: Runs, clock: Clock, events_kept: timedelta) -> None:
+        self._runs = runs
+        self._clock = clock
+        self._events_kept = events_kept
+
+    def close(self, run_id: str) -> bool:
+        """Ends every visit that is still open; True when none can be left.
+
+        While fewer visits are seen than the run counts, a commit from before the end is still becoming visible, and
+        the run stays `closing` for the next to try: this process, or the sweep.
+        """
+        run = self._runs.get(run_id)
+        if run is None or not run.is_over or not run.closing:
+            return True
+        visits = self._runs.visits(run_id)
+        for visit in visits:
+            if not visit.is_over:
+                self.close_visit(visit)
+        if len(visits) < run.visits:
+            return False
+        self._runs.closed(run_id, check_at=times.to_json(self._clock.now() + self._events_kept))
+        return True
+
+    def close_visit(self, visit: Visit) -> None:
+        """Stored without an event: the terminal event has been told, and nothing follows it (contract §5)."""
+        self._runs.close_visit(visit, times.to_json(self._clock.now()))

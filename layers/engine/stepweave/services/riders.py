@@ -1,0 +1,48 @@
+"""How light nodes ride along with a decision (architecture.md): run from what is known, never reading by themselves."""
+
+from collections.abc import Callable
+from typing import Any
+
+from stepweave.execution.outcome import Outcome
+from stepweave.execution.view import View
+from stepweave.execution.visit import VisitBody
+from stepweave.graph.model import Node
+from stepweave.graph.spec import Specs
+from stepweave.graph.topology import Graph
+from stepweave.scheduling.decision import Facts, FactsMissing
+from stepweave.store import heads
+from stepweave.store.documents import weigh
+
+
+class Riders:
+    """`Rides` (scheduling) over the node table."""
+
+    def __init__(self, graph: Graph, specs: Specs) -> None:
+        self._graph = graph
+        self._specs = specs
+
+    def is_light(self, node: Node) -> bool:
+        return bool(self._spec(node).light)
+
+    def has_branches(self, node: Node) -> bool:
+        return self._spec(node).handles(node) is not None
+
+    def run(self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts) -> Outcome:
+        if facts.inputs is None:
+            raise FactsMissing(inputs=True)
+        outcome: Outcome = self._spec(node).run(
+            node, View(self._graph, self._specs, facts.inputs, reach, body), facts.run.language
+        )
+        return outcome
+
+    def else_branch(self, node: Node) -> str | None:
+        branch: str | None = self._spec(node).else_branch(node) if self.has_branches(node) else None
+        return branch
+
+    def weight(self, outcome: Outcome) -> int:
+        return weigh(heads.body_to_json(VisitBody(outcome.variables, outcome.envelope, outcome.logs, outcome.error)))
+
+    def _spec(self, node: Node) -> Any:
+        spec = self._specs(node.type)
+        assert spec is not None, f"a saved definition has known node types only, not {node.type}"
+        return spec

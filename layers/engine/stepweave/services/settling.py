@@ -1,0 +1,166 @@
+"""Ending a visit (protocol rules E and R): decide, commit, decide again when the commit is lost, then go on."""
+
+from dataclasses import dataclass, replace
+
+from stepweave import clock as times
+from stepweave import ids
+from stepweave.clock import Clock
+from stepweave.execution.outcome import Outcome
+from stepweave.execution.run import Run
+from stepweave.execution.step import Step
+from stepweave.execution.visit import START, Join, Visit
+from stepweave.graph.spec import Specs
+from stepweave.graph.topology import Graph
+from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
+from stepweave.ports import Chains
+from stepweave.scheduling.decide import decide, joins_ahead
+from stepweave.scheduling.decision import Bounds, Decision, Facts, FactsMissing, StaleFacts
+from stepweave.services.backoff import Backoff
+from stepweave.services.closing import Closing
+from stepweave.services.commits import OwnEnd, body_of, compose
+from stepweave.services.memory import RunMemory
+from stepweave.services.riders import Riders
+from stepweave.services.visit_work import Fenced, VisitWork
+from stepweave.store.commit import Commit
+from stepweave.store.runs import Runs
+
+HAND_OVER_STEPS = 2_000
+"""Steps after which a chain goes on in a new execution: well below 25,000 history events (protocol.md, Cost)."""
+
+
+@dataclass(slots=True)
+class _State:
+    """What was last read or committed. `certain`: every visit this visit made ready is in `started`."""
+
+    run: Run
+    visit: Visit
+    joins: dict[str, Join]
+    started: list[Visit]
+    certain: bool
+
+
+class Settling:
+    def __init__(
+        self,
+        *,
+        runs: Runs,
+        chains: Chains,
+        clock: Clock,
+        specs: Specs,
+        memory: RunMemory,
+        closing: Closing,
+        bounds: Bounds,
+    ) -> None:
+        self._runs = runs
+        self._chains = chains
+        self._clock = clock
+        self._specs = specs
+        self._memory = memory
+        self._closing = closing
+        self._bounds = bounds
+
+    def end(self, step: Step, graph: Graph, work: VisitWork, outcome: Outcome | None) -> Step:
+        """Ends the visit with `outcome`, or settles what an earlier invocation left; gives the chain's next step."""
+        own = self._pack(work.visit, outcome) if outcome is not None else None
+        ahead = joins_ahead(graph, work.visit.node_id)
+        state = _State(work.run, work.visit, self._runs.joins(step.run_id, ahead), [], not work.visit.outs)
+        backoff = Backoff(self._clock)
+        while not state.visit.is_over:
+            if state.run.is_over:
+                self._closing.close_visit(state.visit)
+                return step.ended()
+            try:
+                decision = self._decide(graph, state, outcome, hand_over=step.steps + 1 >= HAND_OVER_STEPS)
+                moment = times.to_json(self._clock.now())
+                commit = compose(
+                    self._runs,
+                    graph,
+                    run=state.run,
+                    visit=state.visit,
+                    decision=decision,
+                    own=own,
+                    deltas=work.take(),
+                    moment=moment,
+                    files=[],
+                )
+                self._commit(state, commit, decision, outcome, moment)
+            except (WriteRefused, WriteConflict, OutcomeUnknown, StaleFacts):
+                backoff.wait()
+                self._read_again(state, ahead)
+                continue
+            if decision.end is not None:
+                self._closing.close(step.run_id)
+                return step.ended()
+        if state.certain:
+            return self._go_on(step, state.visit.owner, graph, state.started)
+        return self.replay(step, state.visit.owner, graph, state.visit)
+
+    def replay(self, step: Step, chain: str, graph: Graph, visit: Visit) -> Step:
+        """Rule R: the visit has ended before; what it made ready is started (again), and the chain goes on."""
+        return self._go_on(step, chain, graph, self._runs.heads(visit.run_id, visit.outs))
+
+    def _go_on(self, step: Step, chain: str, graph: Graph, ready: list[Visit]) -> Step:
+        following = step.ended()
+        for visit in ready:
+            fork = ids.forked_chain(visit.run_id, visit.visit_uuid)
+            if visit.is_over:
+                continue
+            if visit.owner == fork:
+                self._chains.start(fork, first_step(visit, graph, self._specs).to_json())
+            elif visit.owner == chain:
+                following = replace(first_step(visit, graph, self._specs), steps=step.steps + 1)
+        return following
+
+    def _decide(self, graph: Graph, state: _State, outcome: Outcome | None, *, hand_over: bool) -> Decision:
+        run_id = state.run.run_id
+        facts = Facts(state.run, state.visit, outcome, None, state.joins, {}, hand_over)
+        riders = Riders(graph, self._specs)
+        while True:
+            try:
+                return decide(graph, facts, riders, self._bounds)
+            except FactsMissing as missing:
+                state.joins |= self._runs.joins(run_id, missing.joins)
+                uuids = {node_id: ids.visit_uuid(run_id, node_id, 1) for node_id in missing.bodies}
+                found = self._memory.bodies(run_id, list(uuids.values()))
+                facts = replace(
+                    facts,
+                    joins=state.joins,
+                    bodies={**facts.bodies, **{node_id: found.get(uuid) for node_id, uuid in uuids.items()}},
+                    inputs=self._memory.inputs(run_id) if missing.inputs else facts.inputs,
+                )
+
+    def _commit(self, state: _State, commit: Commit, decision: Decision, outcome: Outcome | None, moment: str) -> None:
+        visit = state.visit
+        state.run = self._runs.commit(commit)
+        state.visit = commit.visit_after
+        state.joins = {}
+        ready = len(decision.started)
+        state.started += commit.created[len(commit.created) - ready :]
+        if decision.status is not None and outcome is not None:
+            self._memory.remember(visit.run_id, visit.visit_uuid, body_of(outcome, moment))
+        for made, ended in zip(commit.created, decision.ended, strict=False):
+            if ended.outcome is not None:
+                self._memory.remember(visit.run_id, made.visit_uuid, body_of(ended.outcome, moment))
+
+    def _read_again(self, state: _State, ahead: list[str]) -> None:
+        """After a lost commit nothing is assumed: all that the decision used is read anew."""
+        before = state.visit
+        run, visit, joins = self._runs.read(before.run_id, before.visit_uuid, ahead)
+        if not visit.is_over and (visit.owner != before.owner or visit.attempt != before.attempt):
+            raise Fenced(visit)
+        if visit.status != before.status or visit.outs != before.outs or visit.pending != before.pending:
+            state.certain = False
+        state.run, state.visit, state.joins = run, visit, joins
+
+    def _pack(self, visit: Visit, outcome: Outcome) -> OwnEnd:
+        body = body_of(outcome, times.to_json(self._clock.now()))
+        return OwnEnd(outcome, self._runs.pack_body(visit.run_id, visit.visit_uuid, visit.attempt, body))
+
+
+def first_step(visit: Visit, graph: Graph, specs: Specs) -> Step:
+    """The step that does a visit; a run's START is done by `flow`, like every light node."""
+    if visit.node_id == START:
+        return Step(visit.run_id, visit.visit_uuid, START, "flow")
+    spec = specs(graph.nodes[visit.node_id].type)
+    assert spec is not None, "a saved definition has known node types only"
+    return Step(visit.run_id, visit.visit_uuid, visit.node_id, spec.chain)

@@ -1,0 +1,60 @@
+"""Upkeep of runs that nobody looks after any more (protocol rules D and X): called by the clock and by deaths."""
+
+from datetime import datetime, timedelta
+
+from stepweave import clock as times
+from stepweave import ids
+from stepweave.clock import Clock
+from stepweave.execution.run import Run
+from stepweave.services.closing import Closing
+from stepweave.services.redrive import Redrive
+from stepweave.store.runs import Runs
+
+SHORTEST = timedelta(minutes=1)
+LONGEST = timedelta(days=1)
+_AT_ONCE = 100
+
+
+class Sweep:
+    def __init__(self, runs: Runs, clock: Clock, redrive: Redrive, closing: Closing, events_kept: timedelta) -> None:
+        self._runs = runs
+        self._clock = clock
+        self._redrive = redrive
+        self._closing = closing
+        self._events_kept = events_kept
+
+    def sweep(self) -> int:
+        """Looks after the runs whose check is due; gives their number. The rest waits for the next tick."""
+        due = self._runs.due_for_upkeep(times.to_json(self._clock.now()), _AT_ONCE)
+        for run in due:
+            self.look_after(run.run_id)
+        return len(due)
+
+    def chain_died(self, chain: str) -> int:
+        """An execution failed, was stopped or timed out: its run goes on at once. Gives the chains started."""
+        run_id = ids.run_of_chain(chain)
+        return self._redrive.redrive(run_id) if run_id is not None else 0
+
+    def look_after(self, run_id: str) -> None:
+        """The index that named the run is eventually consistent, so the run itself is read again here."""
+        run = self._runs.get(run_id)
+        if run is None:
+            return
+        now = self._clock.now()
+        if not run.is_over:
+            self._redrive.redrive(run_id)
+            self._runs.check_again(run_id, times.to_json(now + _interval(run, now)))
+        elif run.closing:
+            if not self._closing.close(run_id):
+                self._runs.check_again(run_id, times.to_json(now + SHORTEST))
+        elif self._have_events_expired(run, now):
+            self._runs.forget_events(run_id)
+
+    def _have_events_expired(self, run: Run, now: datetime) -> bool:
+        return run.ended_at is not None and times.from_json(run.ended_at) + self._events_kept <= now
+
+
+def _interval(run: Run, now: datetime) -> timedelta:
+    """The older a run, the rarer its checks: a run that waits for a person for weeks costs a look a day."""
+    age = now - times.from_json(run.started_at or run.created_at)
+    return min(max(age / 4, SHORTEST), LONGEST)

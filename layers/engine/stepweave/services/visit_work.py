@@ -1,0 +1,137 @@
+"""One invocation's hold on a visit: streams deltas while the node runs, fenced by its attempt (protocol rules F and S)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stepweave.clock import Clock
+from stepweave.events import records
+from stepweave.events.records import Record
+from stepweave.execution.run import Run
+from stepweave.execution.visit import Visit
+from stepweave.execution.work import Models, RunEnded, StreamKind
+from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
+from stepweave.services.backoff import Backoff
+from stepweave.store.commit import Commit
+from stepweave.store.documents import Document
+from stepweave.store.runs import Runs
+from stepweave.texts import Language
+
+FLUSH_SECONDS = 0.1
+FLUSH_SECONDS_A_WRITER = 0.025
+_DELTA_CHARACTERS = 16_000
+_GATHERED_CHARACTERS = 64_000
+
+
+class Fenced(Exception):
+    """This invocation may not commit any more: `visit` was begun again, taken over, or has ended."""
+
+    def __init__(self, visit: Visit) -> None:
+        super().__init__(visit.visit_uuid)
+        self.visit = visit
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What a deployment lends to nodes: its models, and the bytes each field of a stored trace may have."""
+
+    models: Models
+    trace_limit: int
+
+
+class VisitWork:
+    """`Work` (execution) over the store. Deltas are gathered for at most 100 ms, longer when many nodes stream."""
+
+    def __init__(
+        self,
+        runs: Runs,
+        clock: Clock,
+        run: Run,
+        visit: Visit,
+        *,
+        equipment: Equipment,
+        remaining: Callable[[], float],
+    ) -> None:
+        self._runs = runs
+        self._remaining = remaining
+        self.clock = clock
+        self.models = equipment.models
+        self.trace_limit = equipment.trace_limit
+        self.run = run
+        self.visit = visit
+        self._gathered: list[Record] = []
+        self._characters = 0
+        self._flushed_at = clock.monotonic()
+
+    @property
+    def language(self) -> Language:
+        return self.run.language
+
+    @property
+    def tries(self) -> int:
+        return self.visit.tries
+
+    def remaining(self) -> float:
+        return self._remaining()
+
+    def emit(self, kind: StreamKind, content: str, *, tool_name: str | None = None, data: Any = None) -> None:
+        for start in range(0, max(1, len(content)), _DELTA_CHARACTERS):
+            self._gather(
+                kind, content[start : start + _DELTA_CHARACTERS] if kind == "thinking" else content, tool_name, data
+            )
+            if kind != "thinking":
+                break
+        self.tick()
+
+    def tick(self) -> None:
+        gap = max(FLUSH_SECONDS, FLUSH_SECONDS_A_WRITER * self.run.running)
+        if self._gathered and (
+            self._characters > _GATHERED_CHARACTERS or self.clock.monotonic() - self._flushed_at >= gap
+        ):
+            self.flush()
+
+    def take(self) -> tuple[Record, ...]:
+        """The deltas not written yet, for the commit that ends the visit."""
+        return tuple(self._gathered)
+
+    def tried(self, attempt: int, bodies: Mapping[str, Document]) -> None:
+        """Stores that an attempt of the node failed, with what it left behind."""
+        self.flush({"tries": attempt}, bodies)
+
+    def flush(self, changes: Mapping[str, Any] | None = None, bodies: Mapping[str, Document] | None = None) -> None:
+        """Writes what was gathered, and `changes` of the own head with it. Raises `RunEnded`, `Fenced`."""
+        backoff = Backoff(self.clock)
+        while True:
+            if self.run.is_over:
+                raise RunEnded
+            commit = Commit(
+                self.run, tuple(self._gathered), self.visit, changes=changes or {}, bodies=bodies or {}, streams=True
+            )
+            try:
+                self.run = self._runs.commit(commit)
+                return self._written(commit.visit_after)
+            except (WriteRefused, WriteConflict, OutcomeUnknown):
+                self.run, visit, _ = self._runs.read(self.visit.run_id, self.visit.visit_uuid, ())
+                if visit.owner != self.visit.owner or visit.attempt != self.visit.attempt or visit.is_over:
+                    raise Fenced(visit) from None
+                if visit.chunk > self.visit.chunk:
+                    return self._written(visit)
+                backoff.wait()
+
+    def _written(self, visit: Visit) -> None:
+        self.visit = visit
+        self._gathered.clear()
+        self._characters = 0
+        self._flushed_at = self.clock.monotonic()
+
+    def _gather(self, kind: StreamKind, content: str, tool_name: str | None, data: Any) -> None:
+        self._characters += len(content)
+        last = self._gathered[-1] if self._gathered else None
+        if kind == "thinking" and last is not None and _continues(last, content):
+            self._gathered[-1] = {**last, "content": last["content"] + content}
+            return
+        self._gathered.append(records.node_stream(self.visit, kind, content, tool_name, data))
+
+
+def _continues(last: Record, content: str) -> bool:
+    return last["kind"] == "thinking" and len(last["content"]) + len(content) <= _DELTA_CHARACTERS
