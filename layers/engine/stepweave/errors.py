@@ -79,6 +79,16 @@ class PayloadTooLarge(StepweaveError):
     code = "PAYLOAD_TOO_LARGE"
 
 
+class UnsupportedMediaType(StepweaveError):
+    code = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class NotFound(StepweaveError):
+    """What the contract has no code of its own for: an unknown route, an API key that does not exist."""
+
+    code = "NOT_FOUND"
+
+
 class SettingInvalid(StepweaveError):
     """A bad setting stops the start with one sentence that names it (contract §7)."""
 

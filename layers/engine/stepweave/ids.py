@@ -6,6 +6,7 @@ import uuid
 
 RUN_ID = re.compile(r"[0-9a-f]{8}")
 WORKFLOW_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+KEY_ID = re.compile(r"key-[0-9a-f]{12}")
 CLARIFY_ID = re.compile(r"clar-[0-9a-f]{12}")
 
 _VISITS = uuid.UUID("6f0f3f0e-4c5a-5d0e-9a52-7c1d1f8f6f51")
@@ -19,9 +20,23 @@ def new_api_key() -> str:
     return "sw-" + secrets.token_urlsafe(30)
 
 
+def new_key_id() -> str:
+    """Names an API key in lists and when it is revoked; tells nothing about the key itself."""
+    return "key-" + secrets.token_hex(6)
+
+
+def new_request_id() -> str:
+    return secrets.token_hex(8)
+
+
 def visit_uuid(run_id: str, node_id: str, iteration: int) -> str:
     """The same for a repeated invocation, so that it finds what the first one did."""
     return str(uuid.uuid5(_VISITS, f"{run_id}/{node_id}/{iteration}"))
+
+
+def clarify_id(run_id: str, visit: str, chunk: int) -> str:
+    """The question that a visit asks in its `chunk`th commit: each commit holds once, so each question is asked once."""
+    return "clar-" + uuid.uuid5(_VISITS, f"{run_id}/{visit}/{chunk}").hex[:12]
 
 
 def first_chain(run_id: str) -> str:

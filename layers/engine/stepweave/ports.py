@@ -84,6 +84,10 @@ class Chains(Protocol):
         was started within the last minute may not be seen yet."""
         ...
 
+    def wake(self, token: str, step: dict[str, Any]) -> bool:
+        """Lets the chain that waits for `token` go on with `step`; False when nothing waits for it (any more)."""
+        ...
+
     def stop(self, name: str) -> None:
         """Ends an execution if it is running."""
         ...

@@ -208,6 +208,7 @@ class MemoryChains:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.running: dict[str, dict[str, Any]] = {}
+        self.asleep: dict[str, str] = {}
 
     def start(self, name: str, step: dict[str, Any]) -> None:
         if name not in self.names:
@@ -216,6 +217,19 @@ class MemoryChains:
 
     def is_running(self, name: str) -> bool | None:
         return name in self.running if name in self.names else None
+
+    def sleep(self, name: str) -> str:
+        """A running chain waits; gives the token that wakes it."""
+        token = f"{name}#{len(self.names)}.{len(self.asleep)}"
+        self.asleep[token] = name
+        return token
+
+    def wake(self, token: str, step: dict[str, Any]) -> bool:
+        name = self.asleep.pop(token, None)
+        if name not in self.running:
+            return False
+        self.running[name] = step
+        return True
 
     def stop(self, name: str) -> None:
         self.running.pop(name, None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stepweave.execution.envelope import Envelope, failure, success
+from stepweave.execution.pause import Question
 from stepweave.texts import Text
 
 
@@ -12,7 +13,8 @@ from stepweave.texts import Text
 class Outcome:
     """`variables` are the values the node itself resolved, `logs` its log entries, `branch` a condition's choice.
 
-    `retryable` marks a provider failure that may be tried again as the node's `retry` says (contract §2).
+    `retryable` marks a provider failure that may be tried again as the node's `retry` says (contract §2). `whole`: logs
+    and trace tell all of the visit, earlier attempts included; else the engine puts those of earlier attempts before.
     """
 
     status: Literal["SUCCESS", "FAILED"]
@@ -22,6 +24,32 @@ class Outcome:
     branch: str | None = None
     error: str | None = None
     retryable: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The node waits for a person. The engine stores the question and `state` together, and the chain goes to sleep;
+    the next invocation finds `state` as `work.saved` and the answer in `work.answers[call_id]`.
+
+    The engine tells the `clarify_request`, and, with the answer, the `tool_result` of `clarify`; log and trace of both
+    are the node's.
+    """
+
+    question: Question
+    call_id: str
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """The platform's time is nearly over (`work.remaining`): the next invocation goes on from `state`, same visit."""
+
+    state: Mapping[str, Any]
+
+
+Result = Outcome | Asked | Unfinished
+"""What a node with an effect gives."""
 
 
 PROCESSED = Text("处理成功", "processed")

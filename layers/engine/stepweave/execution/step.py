@@ -6,13 +6,14 @@ from typing import Any
 
 END = "end"
 WAIT = "wait"
+ASK = "ask"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """`kind` names the state that does the step: a node type's chain (`flow`, `llm`, …), `wait` or `end`.
 
-    A waiting step takes `seconds` and goes on as `then`. `steps` counts the steps of this execution, so that a long
+    A waiting step (`wait` for `seconds`, `ask` for a person) goes on as `then`. `steps` counts the steps of this execution, so that a long
     chain hands over to a new one before the history limit.
     """
 
@@ -32,14 +33,21 @@ class Step:
             "kind": self.kind,
             "steps": self.steps,
         }
-        return step | ({"seconds": self.seconds, "then": self.then} if self.kind == WAIT else {})
+        if self.then:
+            step["then"] = self.then
+        return step | ({"seconds": self.seconds} if self.kind == WAIT else {})
 
     @staticmethod
     def from_json(step: Mapping[str, Any]) -> "Step":
-        return Step(step["runId"], step["visitUuid"], step["nodeId"], step["kind"], int(step.get("steps", 0)))
+        steps = int(step.get("steps", 0))
+        return Step(step["runId"], step["visitUuid"], step["nodeId"], step["kind"], steps, then=step.get("then", ""))
 
     def ended(self) -> "Step":
-        return replace(self, kind=END)
+        return replace(self, kind=END, then="")
+
+    def asking(self) -> "Step":
+        """The chain sleeps on a question, and goes on with this step."""
+        return replace(self, kind=ASK, then=self.kind, steps=self.steps + 1)
 
     def later(self, seconds: int) -> "Step":
         """The same step again, after a wait."""

@@ -1,7 +1,7 @@
 """The head of a visit: one execution of a node in a run, small enough to be written at every step (protocol.md §1)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 VisitStatus = Literal["RUNNING", "SUCCESS", "FAILED", "SKIPPED"]
@@ -26,7 +26,7 @@ class Visit:
 
     `chunk` counts the stream commits of the visit, `tries` its failed attempts. `reach` is the set of nodes, as a bit
     mask over `graphData.nodes`, that lead here over live edges. `outs` are the visits that its end made ready, `pending`
-    the edges still to settle, `waiting` the open question. `owned_at` is when the owner got the visit. `dead` marks a node on a path not taken.
+    the edges still to settle, `waiting` the question not answered yet, `saved` tells that the node has stored a state. `owned_at` is when the owner got the visit. `dead` marks a node on a path not taken.
     """
 
     run_id: str
@@ -44,6 +44,7 @@ class Visit:
     outs: tuple[str, ...] = ()
     pending: tuple[PendingEdges, ...] = ()
     waiting: str | None = None
+    saved: bool = False
     sort_order: int | None = None
     started_at: str | None = None
     owned_at: str | None = None
@@ -64,6 +65,16 @@ class VisitBody:
     logs: tuple[Mapping[str, Any], ...] = ()
     error: str | None = None
     decision: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """What a node with an effect stored to go on from: its own `state`, the `answers` people gave by the call that
+    asked, and in `asking` the call whose question is open."""
+
+    state: Mapping[str, Any]
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    asking: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

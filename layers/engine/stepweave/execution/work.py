@@ -1,8 +1,11 @@
 """What the engine lends a node with an effect while it runs: a stream to the readers, time, and its own past."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from stepweave.clock import Clock
+from stepweave.execution.pause import Answer
+from stepweave.execution.workspace import Workspace
 from stepweave.texts import Language
 
 StreamKind = Literal[
@@ -26,7 +29,8 @@ class Work(Protocol):
     """One visit's working conditions; implemented by services.
 
     `tries` counts the attempts of this visit that failed before (0 at first), `language` is that of stored texts,
-    `trace_limit` the bytes that each field of a stored trace may have.
+    `trace_limit` the bytes that each field of a stored trace may have. `saved` is what an earlier invocation of this
+    visit saved, None at first; `answers` are those people gave to its questions, by the call that asked.
     """
 
     clock: Clock
@@ -34,6 +38,19 @@ class Work(Protocol):
     tries: int
     models: Models
     trace_limit: int
+    workspace: Workspace
+
+    @property
+    def saved(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def answers(self) -> Mapping[str, Answer]: ...
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Stores what the node has done so far (JSON), together with what it streamed: whoever makes the next
+        invocation of this visit goes on from there, after a kill too. Raises `RunEnded`, `Superseded`.
+        """
+        ...
 
     def emit(self, kind: StreamKind, content: str, *, tool_name: str | None = None, data: Any = None) -> None:
         """Streams a `node_stream` event (contract §5). Gathers; may write. Raises `RunEnded`, `Superseded`."""

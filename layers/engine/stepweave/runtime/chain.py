@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from stepweave import clock as times
 from stepweave.execution.step import Step
 from stepweave.runtime.aws import engine
 from stepweave.runtime.logs import logger
@@ -30,6 +31,16 @@ def handle_recover(event: dict[str, Any]) -> dict[str, Any]:
     return _handle(
         "recover", event, lambda step: engine().advance.recover(step, event["chain"], reason_of(event["error"]))
     )
+
+
+def handle_ask(event: dict[str, Any]) -> None:
+    """A chain has come to a question (`.waitForTaskToken`). `event` is the step with `chain`, the task's `token`, and
+    `enteredTime` and `retryCount` of the state, which put the tokens of one question in order (protocol rule A)."""
+    step = Step.from_json(event)
+    entered = times.from_json(event["enteredTime"])
+    order = int(entered.timestamp() * 1000) * 1000 + int(event["retryCount"])
+    engine().asks.sleep(step, event["chain"], event["token"], order)
+    logger.info("ask", extra={"run_id": step.run_id, "node_id": step.node_id, "chain": event["chain"]})
 
 
 def reason_of(error: dict[str, Any]) -> Text:

@@ -9,6 +9,7 @@ from stepweave.nodes.table import spec_of
 from stepweave.ports import BlobStore, Chains, ItemStore
 from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.advance import Advance
+from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
 from stepweave.services.ending import Ending
 from stepweave.services.event_log import EventLog
@@ -17,6 +18,7 @@ from stepweave.services.redrive import UNSEEN, Redrive
 from stepweave.services.runs import RunService
 from stepweave.services.sweep import Sweep
 from stepweave.services.visit_work import Equipment
+from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
 from stepweave.store.workflows import Workflows
 
@@ -47,7 +49,9 @@ class Engine:
         self.store = Runs(ports.items, ports.blobs)
         self.workflows = Workflows(ports.items, ports.blobs)
         self.memory = RunMemory(self.store)
-        self.closing = Closing(self.store, ports.clock, events_kept)
+        pauses = Pauses(ports.items)
+        self.closing = Closing(self.store, pauses, ports.chains, ports.clock, events_kept)
+        self.asks = Asks(self.store, pauses, ports.chains, ports.clock)
         self.ending = Ending(self.store, ports.clock, self.closing)
         self.runs = RunService(self.store, self.workflows, ports.chains, ports.clock)
         self.events = EventLog(self.store, self.workflows, self.memory)
@@ -61,7 +65,14 @@ class Engine:
             ending=self.ending,
             unseen=unseen,
         )
-        self.sweep = Sweep(self.store, ports.clock, self.redrive, self.closing, events_kept)
+        self.sweep = Sweep(
+            runs=self.store,
+            clock=ports.clock,
+            redrive=self.redrive,
+            asks=self.asks,
+            closing=self.closing,
+            events_kept=events_kept,
+        )
         self.advance = Advance(
             runs=self.store,
             workflows=self.workflows,
@@ -70,6 +81,7 @@ class Engine:
             specs=specs,
             memory=self.memory,
             closing=self.closing,
+            pauses=pauses,
             equipment=equipment,
             bounds=bounds,
         )

@@ -6,15 +6,16 @@ instruction; only conditional commits change anything.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from stepweave import ids
 from stepweave.clock import Clock
 from stepweave.errors import Superseded, Unavailable
-from stepweave.execution.outcome import Outcome, failed
+from stepweave.execution.outcome import Asked, Result, Unfinished, failed
 from stepweave.execution.step import Step
 from stepweave.execution.view import View
-from stepweave.execution.visit import START, Visit
+from stepweave.execution.visit import START, Visit, VisitBody
 from stepweave.execution.work import RunEnded
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
@@ -27,6 +28,7 @@ from stepweave.services.memory import RunMemory
 from stepweave.services.retries import LONGEST_IN_PROCESS, Retries
 from stepweave.services.settling import Settling
 from stepweave.services.visit_work import Equipment, Fenced, VisitWork
+from stepweave.store.pauses import Pauses
 from stepweave.store.runs import NotYours, Runs
 from stepweave.store.workflows import Workflows
 from stepweave.texts import Text
@@ -47,6 +49,7 @@ class Advance:
         specs: Specs,
         memory: RunMemory,
         closing: Closing,
+        pauses: Pauses,
         equipment: Equipment,
         bounds: Bounds = DYNAMODB,
     ) -> None:
@@ -56,6 +59,7 @@ class Advance:
         self._specs = specs
         self._memory = memory
         self._closing = closing
+        self._pauses = pauses
         self._equipment = equipment
         self._settling = Settling(
             runs=runs, chains=chains, clock=clock, specs=specs, memory=memory, closing=closing, bounds=bounds
@@ -111,29 +115,63 @@ class Advance:
     def _work(self, step: Step, graph: Graph, work: VisitWork, reason: Text | None) -> Step:
         if work.visit.status != "RUNNING" or work.visit.node_id == START:
             return self._settling.end(step, graph, work, None)
-        node = graph.nodes[work.visit.node_id]
         try:
-            while not work.run.is_over:
-                outcome = failed(reason.to(work.language)) if reason is not None else self._outcome(graph, work)
-                delay = self._retries.again(node, outcome, work)
-                if delay is None:
-                    return self._settling.end(step, graph, work, self._retries.whole(outcome, work))
-                if delay > LONGEST_IN_PROCESS:
-                    return step.later(math.ceil(delay))
-                self._clock.sleep(delay)
+            if not work.run.is_over:
+                return self._work_node(step, graph, work, reason)
         except RunEnded:
             pass  # aborted or cancelled meanwhile: what was done does not count
         self._closing.close_visit(work.visit)
         return step.ended()
 
-    def _outcome(self, graph: Graph, work: VisitWork) -> Outcome:
+    def _work_node(self, step: Step, graph: Graph, work: VisitWork, reason: Text | None) -> Step:
+        if reason is not None:
+            return self._settling.end(step, graph, work, failed(reason.to(work.language)))
+        if work.visit.waiting is not None and not self._take_answer(work, work.visit.waiting):
+            return step.asking()
+        while True:
+            result = self._result(graph, work)
+            match result:
+                case Asked():
+                    work.ask(result, step.kind)
+                    return step.asking()
+                case Unfinished(state):
+                    work.save(state)
+                    return replace(step, steps=step.steps + 1)
+            delay = self._retries.again(graph.nodes[work.visit.node_id], result, work)
+            if delay is None:
+                return self._settling.end(step, graph, work, self._retries.whole(result, work))
+            if delay > LONGEST_IN_PROCESS:
+                return step.later(math.ceil(delay))
+            self._clock.sleep(delay)
+
+    def _take_answer(self, work: VisitWork, clarify_id: str) -> bool:
+        """Whether the question has been answered; raises `RunEnded` when it was closed with its run."""
+        pause = self._pauses.get(work.visit.run_id, clarify_id)
+        if pause is None or pause.status == "OPEN":
+            return False  # not visible yet is as good as open: the chain sleeps, and `Asks.sleep` looks again
+        if pause.status == "CLOSED":
+            raise RunEnded
+        work.take_answer(pause)
+        return True
+
+    def _result(self, graph: Graph, work: VisitWork) -> Result:
         visit = work.visit
         node = graph.nodes[visit.node_id]
 
-        def body(node_id: str) -> Any:
-            return self._memory.body(visit.run_id, ids.visit_uuid(visit.run_id, node_id, 1))
+        def body(node_id: str) -> VisitBody:
+            return self._left_by(visit.run_id, ids.visit_uuid(visit.run_id, node_id, 1))
 
         view = View(graph, self._specs, self._memory.inputs(visit.run_id), visit.reach, body)
         spec: Any = self._specs(node.type)
-        outcome: Outcome = spec.run(node, view, work.language if spec.light else work)
-        return outcome
+        result: Result = spec.run(node, view, work.language if spec.light else work)
+        return result
+
+    def _left_by(self, run_id: str, visit_uuid: str) -> VisitBody:
+        """What a node that leads here left behind; the commit that ended it may still be becoming visible."""
+        backoff = Backoff(self._clock)
+        for _ in range(_UNSEEN_TRIES):
+            body = self._memory.body(run_id, visit_uuid)
+            if body is not None:
+                return body
+            backoff.wait()
+        raise Unavailable(f"what visit {visit_uuid} of run {run_id} left behind cannot be seen")

@@ -1,18 +1,26 @@
 """Closing what outlives its run (protocol rule X): after an abort, a cancel, or a process that died at the wrong time."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 from stepweave import clock as times
 from stepweave.clock import Clock
+from stepweave.errors import Unavailable
+from stepweave.execution.pause import Pause
+from stepweave.execution.step import END, Step
 from stepweave.execution.visit import Visit
+from stepweave.ports import Chains
+from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
 
 
 class Closing:
     """`events_kept` is how long the event log stays after the end of a run (contract §5)."""
 
-    def __init__(self, runs: Runs, clock: Clock, events_kept: timedelta) -> None:
+    def __init__(self, runs: Runs, pauses: Pauses, chains: Chains, clock: Clock, events_kept: timedelta) -> None:
         self._runs = runs
+        self._pauses = pauses
+        self._chains = chains
         self._clock = clock
         self._events_kept = events_kept
 
@@ -29,10 +37,20 @@ class Closing:
         for visit in visits:
             if not visit.is_over:
                 self.close_visit(visit)
+        for pause in self._pauses.of(run_id):
+            self._close_pause(pause)
         if len(visits) < run.visits:
             return False
         self._runs.closed(run_id, check_at=times.to_json(self._clock.now() + self._events_kept))
         return True
+
+    def _close_pause(self, pause: Pause) -> None:
+        """The chain that sleeps on the question is woken to its end."""
+        closed = self._pauses.close(pause) if pause.status == "OPEN" else pause
+        if closed.token is not None:
+            with suppress(Unavailable):  # it sleeps on; nothing is lost but its place in a list of executions
+                step = Step(pause.run_id, pause.visit_uuid, pause.node_id, END)
+                self._chains.wake(closed.token, step.to_json())
 
     def close_visit(self, visit: Visit) -> None:
         """Stored without an event: the terminal event has been told, and nothing follows it (contract §5)."""

@@ -22,10 +22,10 @@ _ERROR_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class OwnEnd:
-    """How the visit that decides has itself ended; its body is packed once, however often the commit is tried."""
+    """What the visit that decides has itself left behind; packed once, however often the commit is tried."""
 
-    outcome: Outcome
-    body: Document
+    body: VisitBody
+    packed: Document
 
 
 def compose(
@@ -52,7 +52,7 @@ def compose(
         sort += 1
         changes["sortOrder"] = sort
         events += _told(graph, replace(visit, status=decision.status, sort_order=sort))
-        bodies[visit.visit_uuid] = own.body
+        bodies[visit.visit_uuid] = own.packed
     for ended in decision.ended:
         sort += 1
         rider = _ended_visit(visit, ended, sort, moment)

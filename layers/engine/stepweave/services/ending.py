@@ -32,12 +32,13 @@ class Ending:
         while True:
             run = self._runs.get(run_id)
             if run is None or run.is_over:
+                self._closing.close(run_id)  # it may have been this call that ended it, and was not told so
                 return run
             moment = times.to_json(self._clock.now())
             event = records.workflow_error(error, None, moment)
             commit = Commit(run, (event,), end=RunEnd("FAILED", None, error), ended_at=moment)
             try:
-                ended = self._runs.commit(commit)
+                ended = self._runs.end_unstarted(commit) if run.status == "CREATED" else self._runs.commit(commit)
             except (WriteRefused, WriteConflict, OutcomeUnknown):
                 backoff.wait()
                 continue

@@ -10,6 +10,7 @@ from stepweave.execution.visit import Visit
 from stepweave.graph.spec import Specs
 from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
 from stepweave.ports import Chains
+from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
 from stepweave.services.ending import Ending
 from stepweave.services.settling import first_step
@@ -49,23 +50,28 @@ class Redrive:
     def redrive(self, run_id: str) -> int:
         """Starts a new chain for every open visit whose chain is gone; gives their number. Safe beside live chains,
         and at any time again: a redrive that was killed half-way is completed by the next."""
-        run = self._runs.get(run_id)
-        if run is None or run.status == "CREATED":
-            return 0
-        if run.is_over:
-            self._closing.close(run_id)
-            return 0
-        abandoned = [visit for visit in self._runs.visits(run_id) if not visit.is_over and self._is_abandoned(visit)]
-        if not abandoned:
-            return 0
-        if run.stalled >= MOST_STALLED and run.redriven_rev == run.rev:
-            self._ending.give_up(run_id, _stalled(abandoned))
-            return 0
-        try:
-            run = self._runs.redriven(run)
-        except (WriteRefused, WriteConflict, OutcomeUnknown):
-            return 0  # another redrive is at it
-        return sum(self._restart(run, visit) for visit in abandoned)
+        backoff = Backoff(self._clock)
+        while True:
+            run = self._runs.get(run_id)
+            if run is None or run.status == "CREATED":
+                return 0
+            if run.is_over:
+                self._closing.close(run_id)
+                return 0
+            abandoned = [visit for visit in self._runs.visits(run_id) if not visit.is_over and self._is_abandoned(visit)]
+            if not abandoned:
+                return 0
+            if run.stalled >= MOST_STALLED and run.redriven_rev == run.rev:
+                self._ending.give_up(run_id, _stalled(abandoned))
+                return 0
+            try:
+                counted = self._runs.redriven(run)
+            except WriteRefused:
+                return 0  # another redrive is at it, or the run has ended
+            except (WriteConflict, OutcomeUnknown):
+                backoff.wait()
+                continue
+            return sum(self._restart(counted, visit) for visit in abandoned)
 
     def _is_abandoned(self, visit: Visit) -> bool:
         alive = self._chains.is_running(visit.owner)
@@ -75,13 +81,24 @@ class Redrive:
 
     def _restart(self, run: Run, visit: Visit) -> bool:
         chain = ids.redriven_chain(run.run_id, visit.visit_uuid, run.redrives)
-        try:
-            taken = self._runs.take_over(visit, chain, times.to_json(self._clock.now()))
-        except (WriteRefused, WriteConflict, OutcomeUnknown):
+        taken = self._take_over(visit, chain)
+        if taken is None:
             return False  # it moved meanwhile; whoever moved it goes on, or the next redrive does
         graph = self._workflows.graph(run.workflow, run.version)
         self._chains.start(chain, first_step(taken, graph, self._specs).to_json())
         return True
+
+    def _take_over(self, visit: Visit, chain: str) -> Visit | None:
+        """The visit in the hands of `chain`, a name of this redrive alone; None when it is not what it was."""
+        backoff = Backoff(self._clock)
+        while True:
+            try:
+                return self._runs.take_over(visit, chain, times.to_json(self._clock.now()))
+            except WriteRefused:
+                now = self._runs.visit(visit.run_id, visit.visit_uuid)
+                return now if now is not None and now.owner == chain and not now.is_over else None
+            except (WriteConflict, OutcomeUnknown):
+                backoff.wait()
 
 
 def _stalled(visits: list[Visit]) -> Text:

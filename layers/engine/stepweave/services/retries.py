@@ -5,6 +5,7 @@ from dataclasses import replace
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.visit import VisitBody
 from stepweave.graph.model import Node
+from stepweave.services.backoff import Backoff
 from stepweave.services.visit_work import VisitWork
 from stepweave.store.runs import Runs
 from stepweave.texts import Text
@@ -41,12 +42,13 @@ class Retries:
 
     def whole(self, outcome: Outcome, work: VisitWork) -> Outcome:
         """The outcome with what the failed attempts before it streamed: nothing that was told is taken back."""
-        if not work.tries:
+        if outcome.whole or not work.tries:
             return outcome
         names = [_attempt(work.visit.visit_uuid, attempt + 1) for attempt in range(work.tries)]
-        found = self._runs.bodies(work.visit.run_id, names)
-        earlier = [found[name] for name in names if name in found]
-        return _joined(outcome, earlier)
+        backoff = Backoff(work.clock)
+        while len(found := self._runs.bodies(work.visit.run_id, names)) < len(names):
+            backoff.wait()  # the commit that counted the attempt is still becoming visible
+        return _joined(outcome, [found[name] for name in names])
 
 
 def _attempt(visit_uuid: str, attempt: int) -> str:

@@ -8,15 +8,22 @@ from typing import Any
 from stepweave import clock as times
 from stepweave import ids
 from stepweave.clock import Clock
-from stepweave.errors import RunAlreadyStarted, RunNotFound, ValidationFailed, WorkflowNotFound
+from stepweave.errors import (
+    IdempotencyConflict,
+    RunAlreadyStarted,
+    RunNotFound,
+    ValidationFailed,
+    WorkflowNotFound,
+)
 from stepweave.execution.run import FailStrategy, Run
 from stepweave.execution.step import Step
 from stepweave.execution.visit import START, Visit
 from stepweave.graph.topology import Graph
-from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
+from stepweave.items import Item, OutcomeUnknown, WriteConflict, WriteRefused
 from stepweave.nodes.user_input import input_problems
 from stepweave.ports import Chains
 from stepweave.services.backoff import Backoff
+from stepweave.store.idempotency import Once, reservation
 from stepweave.store.runs import Runs
 from stepweave.store.workflows import Workflow, Workflows
 from stepweave.texts import Language, Text
@@ -57,25 +64,47 @@ class RunService:
             raise WorkflowNotFound(Text(f"工作流 {name_or_number} 不存在", f"there is no workflow {name_or_number}"))
         return workflow
 
-    def create(self, workflow: Workflow, new: NewRun) -> Run:
-        """A run of the latest version, which it keeps; the id is the server's (contract §1)."""
+    def create(self, workflow: Workflow, new: NewRun, once: Once | None = None) -> Run:
+        """A run of the latest version, which it keeps; the id is the server's (contract §1).
+
+        With `once`, a repeated request gives the run that the first one made, as it stands by now; another request
+        under the same token raises `IdempotencyConflict`.
+        """
+        backoff = Backoff(self._clock)
         while True:
+            now = self._clock.now()
             run = Run(
                 run_id=self._new_run_id(),
                 workflow=workflow.name,
                 workflow_id=workflow.workflow_id,
                 version=workflow.latest,
                 status="CREATED",
-                created_at=times.to_json(self._clock.now()),
+                created_at=times.to_json(now),
                 fail_strategy=new.fail_strategy,
                 language=new.language,
                 ttl_hours=new.ttl_hours,
             )
+            reserved = reservation(once, run.run_id, now) if once is not None else None
             try:
-                self._runs.create(run, new.inputs)
+                self._runs.create(run, new.inputs, [reserved] if reserved is not None else ())
                 return run
-            except WriteRefused:
-                continue  # the id is taken
+            except WriteRefused as refused:
+                earlier = refused.items.get(reserved.key) if reserved is not None else None
+                if once is not None and earlier is not None:
+                    return self._repeated(once, earlier)
+                # else the id is taken
+            except (WriteConflict, OutcomeUnknown):
+                backoff.wait()  # at worst a run that nobody starts is left behind
+
+    def _repeated(self, once: Once, earlier: Item) -> Run:
+        if earlier["fingerprint"] != once.fingerprint:
+            raise IdempotencyConflict(
+                Text(
+                    "Idempotency-Key 已用于另一个请求，请换一个值",
+                    "this Idempotency-Key was used for another request: choose another value",
+                )
+            )
+        return self.get(earlier["run"])
 
     def get(self, run_id: str) -> Run:
         run = self._runs.get(run_id)

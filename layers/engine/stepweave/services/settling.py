@@ -83,7 +83,7 @@ class Settling:
                     moment=moment,
                     files=[],
                 )
-                self._commit(state, commit, decision, outcome, moment)
+                self._commit(state, commit, decision, own, moment)
             except (WriteRefused, WriteConflict, OutcomeUnknown, StaleFacts):
                 backoff.wait()
                 self._read_again(state, ahead)
@@ -92,8 +92,8 @@ class Settling:
                 self._closing.close(step.run_id)
                 return step.ended()
         if state.certain:
-            return self._go_on(step, state.visit.owner, graph, state.started)
-        return self.replay(step, state.visit.owner, graph, state.visit)
+            return self._go_on(step, work.visit.owner, graph, state.started)
+        return self.replay(step, work.visit.owner, graph, state.visit)
 
     def replay(self, step: Step, chain: str, graph: Graph, visit: Visit) -> Step:
         """Rule R: the visit has ended before; what it made ready is started (again), and the chain goes on."""
@@ -122,22 +122,24 @@ class Settling:
                 state.joins |= self._runs.joins(run_id, missing.joins)
                 uuids = {node_id: ids.visit_uuid(run_id, node_id, 1) for node_id in missing.bodies}
                 found = self._memory.bodies(run_id, list(uuids.values()))
+                if len(found) < len(uuids):  # whatever leads here left something; its commit is becoming visible
+                    raise StaleFacts from missing
                 facts = replace(
                     facts,
                     joins=state.joins,
-                    bodies={**facts.bodies, **{node_id: found.get(uuid) for node_id, uuid in uuids.items()}},
+                    bodies={**facts.bodies, **{node_id: found[uuid] for node_id, uuid in uuids.items()}},
                     inputs=self._memory.inputs(run_id) if missing.inputs else facts.inputs,
                 )
 
-    def _commit(self, state: _State, commit: Commit, decision: Decision, outcome: Outcome | None, moment: str) -> None:
+    def _commit(self, state: _State, commit: Commit, decision: Decision, own: OwnEnd | None, moment: str) -> None:
         visit = state.visit
         state.run = self._runs.commit(commit)
         state.visit = commit.visit_after
         state.joins = {}
         ready = len(decision.started)
         state.started += commit.created[len(commit.created) - ready :]
-        if decision.status is not None and outcome is not None:
-            self._memory.remember(visit.run_id, visit.visit_uuid, body_of(outcome, moment))
+        if decision.status is not None and own is not None:
+            self._memory.remember(visit.run_id, visit.visit_uuid, own.body)
         for made, ended in zip(commit.created, decision.ended, strict=False):
             if ended.outcome is not None:
                 self._memory.remember(visit.run_id, made.visit_uuid, body_of(ended.outcome, moment))
@@ -154,7 +156,7 @@ class Settling:
 
     def _pack(self, visit: Visit, outcome: Outcome) -> OwnEnd:
         body = body_of(outcome, times.to_json(self._clock.now()))
-        return OwnEnd(outcome, self._runs.pack_body(visit.run_id, visit.visit_uuid, visit.attempt, body))
+        return OwnEnd(body, self._runs.pack_body(visit.run_id, visit.visit_uuid, visit.attempt, body))
 
 
 def first_step(visit: Visit, graph: Graph, specs: Specs) -> Step:

@@ -6,6 +6,7 @@ from stepweave import clock as times
 from stepweave import ids
 from stepweave.clock import Clock
 from stepweave.execution.run import Run
+from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
 from stepweave.services.redrive import Redrive
 from stepweave.store.runs import Runs
@@ -13,11 +14,16 @@ from stepweave.store.runs import Runs
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=1)
 _AT_ONCE = 100
+_ALL = 10_000
+_FOR_EVER = "9999"
 
 
 class Sweep:
-    def __init__(self, runs: Runs, clock: Clock, redrive: Redrive, closing: Closing, events_kept: timedelta) -> None:
+    def __init__(
+        self, *, runs: Runs, clock: Clock, redrive: Redrive, asks: Asks, closing: Closing, events_kept: timedelta
+    ) -> None:
         self._runs = runs
+        self._asks = asks
         self._clock = clock
         self._redrive = redrive
         self._closing = closing
@@ -29,6 +35,11 @@ class Sweep:
         for run in due:
             self.look_after(run.run_id)
         return len(due)
+
+    def restart_all(self) -> int:
+        """Every open run, due or not: for a local stack that has just come up, whose executions are all gone."""
+        runs = self._runs.due_for_upkeep(_FOR_EVER, _ALL)
+        return sum(self._redrive.redrive(run.run_id) for run in runs)
 
     def chain_died(self, chain: str) -> int:
         """An execution failed, was stopped or timed out: its run goes on at once. Gives the chains started."""
@@ -42,6 +53,7 @@ class Sweep:
             return
         now = self._clock.now()
         if not run.is_over:
+            self._asks.wake_again(run_id)
             self._redrive.redrive(run_id)
             self._runs.check_again(run_id, times.to_json(now + _interval(run, now)))
         elif run.closing:

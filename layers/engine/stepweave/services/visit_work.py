@@ -4,16 +4,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stepweave import clock as times
+from stepweave import ids
 from stepweave.clock import Clock
 from stepweave.events import records
 from stepweave.events.records import Record
+from stepweave.execution.outcome import Asked
+from stepweave.execution.pause import Answer, Pause
 from stepweave.execution.run import Run
-from stepweave.execution.visit import Visit
+from stepweave.execution.visit import SavedState, Visit
 from stepweave.execution.work import Models, RunEnded, StreamKind
-from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
+from stepweave.items import Equals, OutcomeUnknown, Put, WriteConflict, WriteRefused, missing
 from stepweave.services.backoff import Backoff
+from stepweave.store import pauses
 from stepweave.store.commit import Commit
-from stepweave.store.documents import Document
+from stepweave.store.documents import Document, dump
 from stepweave.store.runs import Runs
 from stepweave.texts import Language
 
@@ -59,6 +64,7 @@ class VisitWork:
         self.trace_limit = equipment.trace_limit
         self.run = run
         self.visit = visit
+        self._state = runs.state(visit.run_id, visit.visit_uuid) if visit.saved else None
         self._gathered: list[Record] = []
         self._characters = 0
         self._flushed_at = clock.monotonic()
@@ -70,6 +76,14 @@ class VisitWork:
     @property
     def tries(self) -> int:
         return self.visit.tries
+
+    @property
+    def saved(self) -> Mapping[str, Any] | None:
+        return self._state.state if self._state is not None else None
+
+    @property
+    def answers(self) -> Mapping[str, Answer]:
+        return self._state.answers if self._state is not None else {}
 
     def remaining(self) -> float:
         return self._remaining()
@@ -96,17 +110,58 @@ class VisitWork:
 
     def tried(self, attempt: int, bodies: Mapping[str, Document]) -> None:
         """Stores that an attempt of the node failed, with what it left behind."""
-        self.flush({"tries": attempt}, bodies)
+        self.flush(changes={"tries": attempt}, bodies=bodies)
 
-    def flush(self, changes: Mapping[str, Any] | None = None, bodies: Mapping[str, Document] | None = None) -> None:
-        """Writes what was gathered, and `changes` of the own head with it. Raises `RunEnded`, `Fenced`."""
+    def save(self, state: Mapping[str, Any]) -> None:
+        self._flush_state(SavedState(state, self.answers))
+
+    def ask(self, asked: Asked, kind: str) -> None:
+        """Stores a question with the state to go on from, and tells it (rule A.1); `kind` is the visit's own step."""
+        pause = Pause(
+            run_id=self.visit.run_id,
+            clarify_id=ids.clarify_id(self.visit.run_id, self.visit.visit_uuid, self.visit.chunk),
+            visit_uuid=self.visit.visit_uuid,
+            node_id=self.visit.node_id,
+            kind=kind,
+            question=asked.question,
+            created_at=times.to_json(self.clock.now()),
+        )
+        data = asked.question.data(pause.clarify_id)
+        content = {"clarify_id": pause.clarify_id, "question": data["question"], "choices": asked.question.choices()}
+        self._gather("clarify_request", dump(content), None, data)
+        self._flush_state(
+            SavedState(asked.state, self.answers, asked.call_id),
+            changes={"waiting": pause.clarify_id},
+            also=(Put("runs", pauses.to_item(pause), missing("runs")),),
+        )
+
+    def take_answer(self, pause: Pause) -> None:
+        """The node's question has its answer: told as the `tool_result` of `clarify`, and kept for the node (A.4)."""
+        assert self._state is not None, "a question is stored together with a state"
+        assert pause.answer is not None, "an answered question has an answer"
+        told = pause.answer if isinstance(pause.answer, str) else dump(pause.answer)
+        self._gather("tool_result", told, "clarify", None)
+        answers = dict(self.answers)
+        if self._state.asking is not None:
+            answers[self._state.asking] = pause.answer
+        self._flush_state(
+            SavedState(self._state.state, answers),
+            removed=("waiting",),
+            when=(Equals("waiting", pause.clarify_id),),
+        )
+
+    def _flush_state(self, state: SavedState, *, changes: Mapping[str, Any] | None = None, **parts: Any) -> None:
+        packed = self._runs.pack_state(self.visit, state)
+        self.flush(state=packed, changes={"saved": True, **(changes or {})}, **parts)
+        self._state = state
+
+    def flush(self, **parts: Any) -> None:
+        """Writes what was gathered, with further `parts` of a `Commit`. Raises `RunEnded`, `Fenced`."""
         backoff = Backoff(self.clock)
         while True:
             if self.run.is_over:
                 raise RunEnded
-            commit = Commit(
-                self.run, tuple(self._gathered), self.visit, changes=changes or {}, bodies=bodies or {}, streams=True
-            )
+            commit = Commit(self.run, tuple(self._gathered), self.visit, streams=True, **parts)
             try:
                 self.run = self._runs.commit(commit)
                 return self._written(commit.visit_after)

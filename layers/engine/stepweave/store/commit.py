@@ -17,7 +17,8 @@ class Commit:
     """What changes. `run` and `visit` are as they were read: the commit holds only while they still stand so.
 
     `changes` are attributes of the own visit's head, `removed` those that go; `bodies` are by visit; `joins` as they
-    will stand, with the version they were read at; `sorts` is how many visits ended, `started` minus `ended` moves the
+    will stand, with the version they were read at; `state` is what the node saved, `also` are further writes, `when`
+    further conditions on the own visit; `sorts` is how many visits ended, `started` minus `ended` moves the
     count of running ones; `streams` says that the commit carries deltas (rule S).
     """
 
@@ -32,6 +33,9 @@ class Commit:
     joins: Mapping[str, Join] = field(default_factory=dict)
     sorts: int = 0
     running: int = 0
+    state: Document | None = None
+    also: tuple[Write, ...] = ()
+    when: tuple[Condition, ...] = ()
     end: RunEnd | None = None
     ended_at: str | None = None
 
@@ -69,12 +73,16 @@ class Commit:
         """The transaction; `batch` are the events, packed."""
         writes: list[Write] = [self._run_write()]
         if batch is not None:
-            writes.append(Put("events", self._event_item(batch), missing("events")))
+            writes.append(Put("events", self.event_item(batch), missing("events")))
         if self.visit is not None:
             writes.append(self._visit_write(self.visit))
         writes += [Put("visits", heads.visit_to_item(visit), missing("visits")) for visit in self.created]
         for visit_uuid, body in self.bodies.items():
             writes.append(Put("visits", heads.body_key(self.run.run_id, visit_uuid).attributes() | body.attributes))
+        if self.state is not None and self.visit is not None:
+            key = heads.state_key(self.run.run_id, self.visit.visit_uuid)
+            writes.append(Put("visits", key.attributes() | self.state.attributes))
+        writes += self.also
         for name, join in self.joins.items():
             item = heads.join_to_item(self.run.run_id, name, replace(join, version=join.version + 1))
             writes.append(Put("runs", item, Equals("ver", join.version) if join.version else missing("runs")))
@@ -88,7 +96,8 @@ class Commit:
             condition=every(Equals("rev", self.run.rev), Equals("status", "RUNNING")),
         )
 
-    def _event_item(self, batch: Document) -> Item:
+    def event_item(self, batch: Document) -> Item:
+        """The batch of the events table that holds these events."""
         last = self.run.last_seq + len(self.events)
         return {
             "runId": self.run.run_id,
@@ -103,7 +112,7 @@ class Commit:
             heads.head_key(visit.run_id, visit.visit_uuid),
             sets=dict(self.changes) | streams,
             removes=self.removed,
-            condition=every(still_mine(visit), *([Equals("chunk", visit.chunk)] if self.streams else [])),
+            condition=every(still_mine(visit), *([Equals("chunk", visit.chunk)] if self.streams else []), *self.when),
         )
 
 

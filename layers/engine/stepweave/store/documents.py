@@ -3,6 +3,7 @@
 This is the one place that knows (architecture.md, Tables): callers pack and unpack, and never see where a value lies.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -27,14 +28,18 @@ class Documents:
         self._blobs = blobs
 
     def pack(self, name: str, value: Any) -> Document:
-        """Writes a large value to `name` in object storage at once; an item that is then never written leaves an
-        orphan there, which goes with the other files of its run."""
+        """Writes a large value to object storage at once, to `name` with the value's checksum in it.
+
+        So two writers that race for one place never overwrite each other: the one whose item is then not written
+        leaves an orphan, which goes with the other files of its run.
+        """
         text = dump(value)
         content = text.encode()
         if len(content) <= INLINE_BYTES:
             return Document({"json": text}, len(content))
-        self._blobs.put(name, content, "application/json")
-        return Document({"blob": name}, len(name))
+        place = f"{name.removesuffix('.json')}.{hashlib.sha256(content).hexdigest()[:32]}.json"
+        self._blobs.put(place, content, "application/json")
+        return Document({"blob": place}, len(place))
 
     def unpack(self, item: Item) -> Any:
         if "json" in item:

@@ -3,12 +3,13 @@
 from typing import Any
 
 from stepweave.execution.run import Run
-from stepweave.execution.visit import Join, PendingEdges, Visit, VisitBody
+from stepweave.execution.visit import Join, PendingEdges, SavedState, Visit, VisitBody
 from stepweave.items import Item, Key
 
 SHAPE = 1
 HEAD = "HEAD#"
 BODY = "BODY#"
+STATE = "STATE#"
 RUN = "RUN"
 INPUTS = "INPUTS"
 
@@ -31,6 +32,10 @@ def head_key(run_id: str, visit_uuid: str) -> Key:
 
 def body_key(run_id: str, visit_uuid: str) -> Key:
     return Key("visits", run_id, BODY + visit_uuid)
+
+
+def state_key(run_id: str, visit_uuid: str) -> Key:
+    return Key("visits", run_id, STATE + visit_uuid)
 
 
 def run_to_item(run: Run) -> Item:
@@ -110,6 +115,7 @@ def visit_to_item(visit: Visit) -> Item:
             "outs": list(visit.outs),
             "pending": pending_to_json(visit.pending) if visit.pending else None,
             "waiting": visit.waiting,
+            "saved": visit.saved or None,
             "sortOrder": visit.sort_order,
             "startedAt": visit.started_at,
             "ownedAt": visit.owned_at,
@@ -138,6 +144,7 @@ def visit_from_item(item: Item) -> Visit:
             for each in item.get("pending", [])
         ),
         waiting=item.get("waiting"),
+        saved=item.get("saved", False),
         sort_order=item.get("sortOrder"),
         started_at=item.get("startedAt"),
         owned_at=item.get("ownedAt"),
@@ -176,6 +183,14 @@ def body_to_json(body: VisitBody) -> dict[str, Any]:
 
 def body_from_json(value: dict[str, Any]) -> VisitBody:
     return VisitBody(value["variables"], value["output"], tuple(value["logs"]), value["error"], value["decision"])
+
+
+def state_to_json(saved: SavedState) -> dict[str, Any]:
+    return {"v": SHAPE, "state": dict(saved.state), "answers": dict(saved.answers), "asking": saved.asking}
+
+
+def state_from_json(value: dict[str, Any]) -> SavedState:
+    return SavedState(value["state"], value["answers"], value["asking"])
 
 
 def _hex(reach: int | None) -> str:

@@ -1,18 +1,20 @@
 """Runs and visits as the tables hold them: reads, and the few writes that protocol.md allows."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stepweave.execution.run import Run
-from stepweave.execution.visit import Join, Visit, VisitBody
+from stepweave.execution.visit import Join, SavedState, Visit, VisitBody
 from stepweave.items import (
     RUNS_BY_WORKFLOW,
     RUNS_OPEN,
     Equals,
     Key,
+    OutcomeUnknown,
     Put,
     Update,
+    Write,
     WriteConflict,
     WriteRefused,
     every,
@@ -42,15 +44,40 @@ class Runs:
 
     # A run and what it was given
 
-    def create(self, run: Run, inputs: Mapping[str, Any]) -> None:
-        """Stores a run and its inputs together. Raises `WriteRefused` when the id is taken."""
-        document = self._documents.pack(f"runs/{run.run_id}/inputs.json", dict(inputs))
+    def create(self, run: Run, inputs: Mapping[str, Any], also: Sequence[Write] = ()) -> None:
+        """Stores a run and its inputs together. Raises `WriteRefused` when the id is taken, or a write of `also` fails.
+
+        Large inputs are named after the moment too: a clash of ids must not overwrite another run's.
+        """
+        document = self._documents.pack(f"runs/{run.run_id}/inputs/{run.created_at}.json", dict(inputs))
         self._items.transact(
             [
                 Put("runs", heads.run_to_item(run), missing("runs")),
                 Put("runs", heads.inputs_key(run.run_id).attributes() | document.attributes),
+                *also,
             ]
         )
+
+    def end_unstarted(self, commit: Commit) -> Run:
+        """CREATED → FAILED: the end of a run that was cancelled before its start; its terminal event is the only one.
+
+        Raises `WriteRefused` when it has started meanwhile.
+        """
+        batch = self._pack_events(commit)
+        assert batch is not None, "an end is told by an event"
+        before, after = heads.run_to_item(commit.run), heads.run_to_item(commit.run_after)
+        changes = {name: value for name, value in after.items() if before.get(name) != value}
+        self._items.transact(
+            [
+                Update(
+                    heads.run_key(commit.run.run_id),
+                    sets=changes | {"open": OPEN, "checkAt": commit.ended_at},
+                    condition=Equals("status", "CREATED"),
+                ),
+                Put("events", commit.event_item(batch), missing("events")),
+            ]
+        )
+        return commit.run_after
 
     def get(self, run_id: str) -> Run | None:
         item = self._items.get(heads.run_key(run_id))
@@ -140,6 +167,15 @@ class Runs:
         """Ready for a commit; a large one goes to object storage now, under a name no other attempt uses."""
         return self._documents.pack(f"runs/{run_id}/visits/{visit_uuid}/{attempt}.json", heads.body_to_json(body))
 
+    def pack_state(self, visit: Visit, state: SavedState) -> Document:
+        """Ready for a commit; a large one gets a name of its own each time, so that a lost commit overwrites nothing."""
+        name = f"runs/{visit.run_id}/visits/{visit.visit_uuid}/state-{visit.attempt}-{visit.chunk}.json"
+        return self._documents.pack(name, heads.state_to_json(state))
+
+    def state(self, run_id: str, visit_uuid: str) -> SavedState | None:
+        item = self._items.get(heads.state_key(run_id, visit_uuid))
+        return heads.state_from_json(self._documents.unpack(item)) if item is not None else None
+
     def take_over(self, visit: Visit, owner: str, moment: str) -> Visit:
         """Rule D: a redrive gives an unfinished visit to a new chain. Raises `WriteRefused` when it has moved on."""
         item = self._items.update(
@@ -222,12 +258,12 @@ class Runs:
         self._update(Update(heads.run_key(run_id), removes=("open", "checkAt")))
 
     def _update(self, update: Update) -> None:
-        """An update that anybody may make at any time: refused means somebody was quicker, a conflict is tried again."""
+        """An update that anybody may make at any time, twice too: refused means that there is nothing left to do."""
         while True:
             try:
                 self._items.update(update)
                 return
             except WriteRefused:
                 return
-            except WriteConflict:
+            except (WriteConflict, OutcomeUnknown):
                 continue

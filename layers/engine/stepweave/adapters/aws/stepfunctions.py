@@ -10,6 +10,8 @@ from stepweave.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
+_NOTHING_WAITS = {"TaskDoesNotExist", "TaskTimedOut", "InvalidToken"}
+
 
 class StepFunctionsChains:
     def __init__(self, client: "SFNClient", state_machine_arn: str) -> None:
@@ -34,6 +36,17 @@ class StepFunctionsChains:
             raise Unavailable(f"the chain {name} could not be looked up: {error}") from error
         except BotoCoreError as error:
             raise Unavailable(f"the chain {name} could not be looked up: {error}") from error
+
+    def wake(self, token: str, step: dict[str, Any]) -> bool:
+        try:
+            self._client.send_task_success(taskToken=token, output=json.dumps(step))
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _NOTHING_WAITS:
+                return False
+            raise Unavailable(f"a waiting chain could not be woken: {error.response['Error']['Code']}") from error
+        except BotoCoreError as error:
+            raise Unavailable("a waiting chain could not be woken: Step Functions did not answer") from error
+        return True
 
     def stop(self, name: str) -> None:
         try:

@@ -1,0 +1,1 @@
+"""Models and the loop that drives them."""

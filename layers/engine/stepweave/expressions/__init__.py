@@ -1,0 +1,1 @@
+"""How a value reaches a node: templates, paths, resolution, conditions, conversion. Pure."""

@@ -1,0 +1,1 @@
+"""What people draw: definitions, their validation and topology. Pure."""

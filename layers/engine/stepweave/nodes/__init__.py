@@ -1,0 +1,1 @@
+"""One module a node type; table.py names them."""

@@ -1,0 +1,168 @@
+"""What a run has come to, as the API tells it (contract §4): result, list entry, state, outputs and logs of nodes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from stepweave.clock import Clock
+from stepweave.errors import NodeNotFound
+from stepweave.execution.envelope import Envelope, failure
+from stepweave.execution.run import Run, RunStatus
+from stepweave.execution.visit import Visit
+from stepweave.graph.topology import Graph
+from stepweave.services.backoff import Backoff
+from stepweave.services.links import RunLinks
+from stepweave.services.memory import RunMemory
+from stepweave.services.node_results import node_results, visit_end, visits_of
+from stepweave.services.outputs import Outputs
+from stepweave.services.wire import ANSWER_BYTES, OUTPUT_BYTES, size
+from stepweave.store.runs import Runs
+from stepweave.store.workflows import Workflows
+from stepweave.texts import Text
+
+_UNSEEN_TRIES = 10
+_DETAIL_CHARACTERS = 250_000
+_RUNS_AT_ONCE = 100
+_MOST_RUNS_READ = 2_000
+
+
+class RunResults:
+    def __init__(self, runs: Runs, workflows: Workflows, memory: RunMemory, outputs: Outputs, clock: Clock) -> None:
+        self._runs = runs
+        self._workflows = workflows
+        self._memory = memory
+        self._outputs = outputs
+        self._clock = clock
+
+    def result(self, run: Run) -> dict[str, Any]:
+        """The whole result, under the bounds of an answer: what is too large stands behind an `outputUrl`."""
+        links = RunLinks.of(run)
+        graph = self._graph(run)
+        outputs = self.outputs(run)
+        told = self.summary(run) | {
+            "outputs": outputs,
+            "nodes": [],
+            "workspace": {"fileCount": 0, "totalBytes": 0, "downloadUrl": links.workspace},
+        }
+        if size(outputs) > OUTPUT_BYTES:
+            told |= {"outputs": None, "outputUrl": links.output}
+        room = ANSWER_BYTES - size(told)
+        nodes, omitted = node_results(run, graph, self._runs.visits(run.run_id), self._memory, room)
+        told["nodes"] = nodes
+        return told | ({"nodesOmitted": omitted} if omitted else {})
+
+    def summary(self, run: Run) -> dict[str, Any]:
+        """What lists show of a run."""
+        return {
+            "runId": run.run_id,
+            "workflowId": run.workflow_id,
+            "workflow": run.workflow,
+            "version": run.version,
+            "status": run.status,
+            "createdAt": run.created_at,
+            "startedAt": run.started_at,
+            "completedAt": run.ended_at,
+            "error": run.error,
+            "failedNodeId": run.failed_node,
+        }
+
+    def state(self, run: Run) -> dict[str, Any]:
+        """`currentPause` is the newest open question, `pauses` are all of them."""
+        pauses = self._pauses(run)
+        return {
+            "runId": run.run_id,
+            "status": run.status,
+            "currentPause": pauses[-1] if pauses else None,
+            "pauses": pauses,
+        }
+
+    def _pauses(self, run: Run) -> list[dict[str, Any]]:  # noqa: ARG002 - no node type asks yet
+        """The open questions, oldest first."""
+        return []
+
+    def outputs(self, run: Run) -> Envelope | None:
+        """The run's envelope; None until it has ended."""
+        if run.status == "FAILED":
+            return failure(run.error or "")
+        if run.status != "SUCCESS":
+            return None
+        backoff = Backoff(self._clock)
+        for _ in range(_UNSEEN_TRIES):
+            output = self._outputs.of(run, self._graph(run))
+            if output is not None:
+                return output
+            backoff.wait()  # the commit that ended the run is still becoming visible
+        return None
+
+    def node_output(self, run: Run, node_id: str, visit_uuid: str | None) -> Envelope | None:
+        """What a visit of the node gave, whatever its size; by default its latest. None until that has ended."""
+        visits = self._visits(run, node_id)
+        wanted = [visit for visit in visits if visit_uuid is None or visit.visit_uuid == visit_uuid]
+        if not wanted:
+            raise NodeNotFound(
+                Text(
+                    f"节点 {node_id} 在运行 {run.run_id} 中没有这次执行",
+                    f"node {node_id} has no such visit in run {run.run_id}",
+                )
+            )
+        body = self._memory.body(run.run_id, wanted[-1].visit_uuid)
+        return visit_end(run, wanted[-1], body).output
+
+    def node_logs(self, run: Run, node_id: str, visit_uuid: str | None) -> dict[str, Any]:
+        """The log of a node's visits, oldest entry first; of more than an answer holds, the newest entries."""
+        visits = [visit for visit in self._visits(run, node_id) if visit_uuid in (None, visit.visit_uuid)]
+        entries: list[dict[str, Any]] = []
+        room = ANSWER_BYTES
+        omitted = 0
+        for visit in reversed(visits):
+            body = self._memory.body(run.run_id, visit.visit_uuid)
+            for entry in reversed(body.logs if body is not None else ()):
+                shown = _log_entry(entry, visit.visit_uuid)
+                room -= size(shown) + 1
+                if room >= 0:
+                    entries.append(shown)
+                else:
+                    omitted += 1
+        told: dict[str, Any] = {"nodeId": node_id, "logs": entries[::-1]}
+        return told | ({"omitted": omitted} if omitted else {})
+
+    def listed(
+        self, workflow: str, status: RunStatus | None, after: Run | None, limit: int
+    ) -> tuple[list[dict[str, Any]], Run | None]:
+        """Runs of a workflow, newest first, and the run to go on after; None where the list ends.
+
+        The index knows no status: of a rare one a page may be short although the list goes on.
+        """
+        found: list[Run] = []
+        read = 0
+        while read < _MOST_RUNS_READ:
+            wanted = min(_RUNS_AT_ONCE, limit + 1) if status is None else _RUNS_AT_ONCE
+            page = self._runs.of_workflow(workflow, after=after, limit=wanted)
+            read += len(page)
+            for run in page:
+                if status is None or run.status == status:
+                    if len(found) == limit:
+                        return [self.summary(each) for each in found], found[-1]
+                    found.append(run)
+            if len(page) < wanted:
+                return [self.summary(each) for each in found], None
+            after = page[-1]
+        return [self.summary(each) for each in found], after
+
+    def _graph(self, run: Run) -> Graph:
+        return self._workflows.graph(run.workflow, run.version)
+
+    def _visits(self, run: Run, node_id: str) -> Sequence[Visit]:
+        """Raises `NodeNotFound` for a node that the run's version does not have."""
+        if node_id not in self._graph(run).nodes:
+            raise NodeNotFound(
+                Text(f"工作流 {run.workflow} 没有节点 {node_id}", f"workflow {run.workflow} has no node {node_id}")
+            )
+        return visits_of(self._runs.visits(run.run_id)).get(node_id, [])
+
+
+def _log_entry(entry: Mapping[str, Any], visit_uuid: str) -> dict[str, Any]:
+    shown = {**entry, "visitUuid": visit_uuid}
+    for name in ("message", "detail"):
+        if isinstance(shown.get(name), str) and len(shown[name]) > _DETAIL_CHARACTERS:
+            shown |= {name: shown[name][:_DETAIL_CHARACTERS], "truncated": True}
+    return shown

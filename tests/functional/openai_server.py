@@ -1,0 +1,120 @@
+"""A server that speaks OpenAI's chat completions and answers as it is told, one reply a request."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A stream of `deltas`, then its end; or, with a `status` that is not 200, an error.
+
+    `stall`: the stream stands still after the deltas until the server closes. `break`: the connection is cut there.
+    """
+
+    deltas: tuple[dict[str, Any], ...] = ()
+    end: Literal["done", "stall", "break"] = "done"
+    finish_reason: str = "stop"
+    usage: tuple[int, int] = (3, 5)
+    status: int = 200
+    error: str = ""
+
+
+def says(*pieces: str, **rest: Any) -> Reply:
+    """The pieces as text deltas."""
+    return Reply(deltas=tuple({"content": piece} for piece in pieces), **rest)
+
+
+def fails(status: int, error: str) -> Reply:
+    return Reply(status=status, error=error)
+
+
+@dataclass
+class OpenAIServer:
+    """`requests` are the bodies received, `keys` the keys that came with them, in order."""
+
+    base_url: str
+    replies: list[Reply]
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
+
+
+@contextmanager
+def openai_server(*replies: Reply) -> Iterator[OpenAIServer]:
+    """Serves on loopback while the context is open; after the last reply it answers 418, which no test expects."""
+    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server = OpenAIServer(f"http://127.0.0.1:{http.server_port}/v1", list(replies))
+    http.told = server  # type: ignore[attr-defined]
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.closing.set()
+        http.shutdown()
+        thread.join()
+        http.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        server: OpenAIServer = self.server.told  # type: ignore[attr-defined]
+        server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        server.keys.append(self.headers["Authorization"].removeprefix("Bearer "))
+        reply = server.replies.pop(0) if server.replies else fails(418, "no reply is left")
+        if reply.status != 200:
+            self._error(reply)
+            return
+        with suppress(OSError):  # the client has left, as it should when it is told to stop
+            self._stream(reply, server)
+        if reply.end != "done":
+            self.close_connection = True
+
+    def _error(self, reply: Reply) -> None:
+        body = json.dumps({"error": {"message": reply.error, "type": "x", "code": None}}).encode()
+        self.send_response(reply.status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _stream(self, reply: Reply, server: OpenAIServer) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for delta in reply.deltas:
+            self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        if reply.end == "break":
+            return
+        if reply.end == "stall":
+            server.closing.wait(30)
+            return
+        self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reply.finish_reason}]})
+        read, written = reply.usage
+        self._event(
+            {
+                "choices": [],
+                "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+            }
+        )
+        self._chunk(b"data: [DONE]\n\n")
+        self._chunk(b"")
+
+    def _event(self, part: dict[str, Any]) -> None:
+        whole = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", **part}
+        self._chunk(b"data: " + json.dumps(whole).encode() + b"\n\n")
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+    def log_message(self, *_: Any) -> None:
+        """Tests are quiet."""
