@@ -41,13 +41,13 @@ def test_what_is_a_reference_and_what_is_text(template: str, text: str) -> None:
 
 def test_names_are_given_to_the_lookup_as_they_are_written() -> None:
     asked: list[str] = []
-    render("{{ node-1.data.list[0].名称 }} {{a b}}", lambda name: asked.append(name))
+    render("{{ node-1.data.list[0].名称 }} {{a b}}", asked.append)
     assert asked == ["node-1.data.list[0].名称", "a b"]
 
 
 def test_each_name_is_looked_up_once() -> None:
     asked: list[str] = []
-    render("{{a}}{{ a }}{{b}}{{a}}", lambda name: asked.append(name))
+    render("{{a}}{{ a }}{{b}}{{a}}", asked.append)
     assert asked == ["a", "b"]
 
 

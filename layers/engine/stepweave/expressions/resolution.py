@@ -5,6 +5,7 @@ Nothing is read that a name does not need: a node whose declared variables canno
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from stepweave.expressions.envelopes import data_of, read_field
@@ -76,6 +77,11 @@ class Resolver:
                 return Found(value, found.source)
         return MISSING if head in self._own else self.name(reference)
 
+    @cached_property
+    def _declared(self) -> list[tuple[str, frozenset[str] | None]]:
+        """The visible nodes, nearest first, with the names that each declares."""
+        return [(node_id, self._scope.declared(node_id)) for node_id in self._scope.predecessors()]
+
     def _mapped(self, declaration: InputField) -> Finding:
         if declaration.source_node_id not in self._visible:
             return MISSING
@@ -140,8 +146,7 @@ class Resolver:
         """
         winner: Found | None = None
         proven = False
-        for node_id in self._scope.predecessors():
-            declared = self._scope.declared(node_id)
+        for node_id, declared in self._declared:
             if declared is not None and not any(map(fits, declared)):
                 continue
             proof = declared is not None and not inside

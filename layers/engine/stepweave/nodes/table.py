@@ -2,13 +2,9 @@
 
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
-from stepweave.execution.outcome import Outcome
-from stepweave.expressions.scope import Scope
-from stepweave.graph.model import Node
 from stepweave.graph.spec import NodeSpec
-from stepweave.texts import Language
 
 TYPES = {
     "userInput": "stepweave.nodes.user_input:UserInput",
@@ -18,24 +14,13 @@ TYPES = {
 }
 
 
-class LightNode(NodeSpec, Protocol):
-    """A pure node type: the same scope gives the same outcome, so it may run again at any time."""
-
-    def run(self, node: Node, scope: Scope, language: Language) -> Outcome:
-        """Texts that are stored (the message, an error, log entries) are in `language`."""
-        ...
-
-
 def spec_of(type_name: str) -> NodeSpec | None:
-    """The node type as the graph knows it; None for a type that does not exist."""
+    """The node type, one instance of it for ever; None for a type that does not exist.
+
+    Beside what the graph asks, every type has `run`: a light one takes a node, its scope and the language of the run's
+    texts, any other takes its working conditions (`execution.work`) in place of the language.
+    """
     return _load(type_name) if type_name in TYPES else None
-
-
-def light_node(type_name: str) -> LightNode:
-    """A node type that `spec_of` tells to be light, ready to run."""
-    node: LightNode = _load(type_name)
-    assert node.light, f"{type_name} is not light"
-    return node
 
 
 @cache
