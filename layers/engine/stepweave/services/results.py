@@ -6,9 +6,11 @@ from typing import Any
 from stepweave.clock import Clock
 from stepweave.errors import NodeNotFound
 from stepweave.execution.envelope import Envelope, failure
+from stepweave.execution.pause import Pause
 from stepweave.execution.run import Run, RunStatus
 from stepweave.execution.visit import Visit
 from stepweave.graph.topology import Graph
+from stepweave.services.asks import Asks
 from stepweave.services.backoff import Backoff
 from stepweave.services.links import RunLinks
 from stepweave.services.memory import RunMemory
@@ -26,11 +28,14 @@ _MOST_RUNS_READ = 2_000
 
 
 class RunResults:
-    def __init__(self, runs: Runs, workflows: Workflows, memory: RunMemory, outputs: Outputs, clock: Clock) -> None:
+    def __init__(
+        self, *, runs: Runs, workflows: Workflows, memory: RunMemory, outputs: Outputs, asks: Asks, clock: Clock
+    ) -> None:
         self._runs = runs
         self._workflows = workflows
         self._memory = memory
         self._outputs = outputs
+        self._asks = asks
         self._clock = clock
 
     def result(self, run: Run) -> dict[str, Any]:
@@ -66,18 +71,14 @@ class RunResults:
         }
 
     def state(self, run: Run) -> dict[str, Any]:
-        """`currentPause` is the newest open question, `pauses` are all of them."""
-        pauses = self._pauses(run)
+        """`currentPause` is the newest open question, `pauses` are all of them, the newest first."""
+        pauses = [_pause(pause) for pause in self._asks.open(run.run_id)] if run.status == "RUNNING" else []
         return {
             "runId": run.run_id,
             "status": run.status,
-            "currentPause": pauses[-1] if pauses else None,
+            "currentPause": pauses[0] if pauses else None,
             "pauses": pauses,
         }
-
-    def _pauses(self, run: Run) -> list[dict[str, Any]]:  # noqa: ARG002 - no node type asks yet
-        """The open questions, oldest first."""
-        return []
 
     def outputs(self, run: Run) -> Envelope | None:
         """The run's envelope; None until it has ended."""
@@ -93,8 +94,8 @@ class RunResults:
             backoff.wait()  # the commit that ended the run is still becoming visible
         return None
 
-    def node_output(self, run: Run, node_id: str, visit_uuid: str | None) -> Envelope | None:
-        """What a visit of the node gave, whatever its size; by default its latest. None until that has ended."""
+    def node_output(self, run: Run, node_id: str, visit_uuid: str | None) -> tuple[str, Envelope | None]:
+        """A visit of the node, its latest by default, and what it gave, whatever its size; None until it has ended."""
         visits = self._visits(run, node_id)
         wanted = [visit for visit in visits if visit_uuid is None or visit.visit_uuid == visit_uuid]
         if not wanted:
@@ -104,8 +105,9 @@ class RunResults:
                     f"node {node_id} has no such visit in run {run.run_id}",
                 )
             )
-        body = self._memory.body(run.run_id, wanted[-1].visit_uuid)
-        return visit_end(run, wanted[-1], body).output
+        visit = wanted[-1]
+        body = self._memory.body(run.run_id, visit.visit_uuid)
+        return visit.visit_uuid, visit_end(run, visit, body).output
 
     def node_logs(self, run: Run, node_id: str, visit_uuid: str | None) -> dict[str, Any]:
         """The log of a node's visits, oldest entry first; of more than an answer holds, the newest entries."""
@@ -158,6 +160,16 @@ class RunResults:
                 Text(f"工作流 {run.workflow} 没有节点 {node_id}", f"workflow {run.workflow} has no node {node_id}")
             )
         return visits_of(self._runs.visits(run.run_id)).get(node_id, [])
+
+
+def _pause(pause: Pause) -> dict[str, Any]:
+    """The one place where a time has no zone suffix (contract §1)."""
+    return pause.question.data(pause.clarify_id) | {
+        "nodeId": pause.node_id,
+        "visitUuid": pause.visit_uuid,
+        "choices": pause.question.choices(),
+        "createdAt": pause.created_at.removesuffix("Z"),
+    }
 
 
 def _log_entry(entry: Mapping[str, Any], visit_uuid: str) -> dict[str, Any]:

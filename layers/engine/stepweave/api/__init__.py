@@ -1,0 +1,1 @@
+"""The HTTP API (FastAPI); imported by functions/api and the local server only."""

@@ -1,0 +1,119 @@
+"""The HTTP API as an ASGI app, made from an engine (contract §4 and §5)."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, FastAPI
+from pydantic import BaseModel, Field
+
+from stepweave.api import (
+    routes_asks,
+    routes_definitions,
+    routes_events,
+    routes_keys,
+    routes_platform,
+    routes_runs,
+    routes_workflows,
+)
+from stepweave.api.buffered import BufferedStreams
+from stepweave.api.context import Api, Share
+from stepweave.api.errors import handle_errors
+from stepweave.api.live import LiveStreams
+from stepweave.api.middleware import Cors, Guard, RequestLog
+from stepweave.api.streams import CONTRACT_PACE, Pace
+from stepweave.services.definitions import Definitions
+from stepweave.services.event_reading import EventReading
+from stepweave.services.keys import ApiKeys
+from stepweave.services.links import EXTERNAL
+from stepweave.services.outputs import Outputs
+from stepweave.services.results import RunResults
+from stepweave.settings import Settings
+from stepweave.store.keys import Keys
+
+if TYPE_CHECKING:
+    from stepweave.runtime.engine import Engine
+
+_DESCRIPTION = """
+Workflows of AI agents: create a run, start it, follow its events, ask for its result.
+
+Every call carries `X-API-Key`. Every answer is `{code, message, data}`, with `code` `OK` or the error's, and has an
+`X-Request-Id`; messages are Chinese, or English by `Accept-Language`. Streams are server-sent events; on their paths an
+error is one `workflow_error` event with its `code`.
+"""
+
+
+class Answer(BaseModel):
+    """The shape of every answer that is no stream."""
+
+    code: str = Field(examples=["OK", "VALIDATION_FAILED"])
+    message: str = Field(description="Empty on success.")
+    data: Any = Field(description="null on an error, but `{problems}` with GRAPH_INVALID.")
+
+
+def create_app(
+    engine: "Engine", settings: Settings, *, live: bool, pace: Pace = CONTRACT_PACE, share: Share | None = None
+) -> FastAPI:
+    """`live`: streams are held open; else every answer is bounded, for a gateway that buffers.
+
+    `share` stores an object and gives an address to read it from, for outputs too large for the gateway.
+    A server that is asked to stop ends the live streams with `app.state.api.streams.close()`.
+    """
+    app = FastAPI(
+        title="stepweave",
+        description=_DESCRIPTION,
+        docs_url="/api/docs",
+        openapi_url="/api/openapi.json",
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={200: {"model": Answer}, "default": {"model": Answer, "description": "An error."}},
+    )
+    app.state.api = _services(engine, settings, live, pace, share)
+    handle_errors(app)
+    app.add_middleware(Guard)
+    app.add_middleware(Cors, origins=_origins(settings))
+    app.add_middleware(RequestLog, clock=engine.ports.clock)
+    for router in (routes_workflows.router, routes_runs.router, routes_events.router, routes_asks.router):
+        app.include_router(router, prefix=EXTERNAL)
+    platform = APIRouter(prefix="/api")
+    for router in (routes_platform.router, routes_asks.platform, routes_definitions.router, routes_keys.router):
+        platform.include_router(router)
+    app.include_router(platform)
+    return app
+
+
+def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace, share: Share | None) -> Api:
+    clock = engine.ports.clock
+    outputs = Outputs(engine.store, engine.memory)
+    reading = EventReading(
+        runs=engine.store,
+        workflows=engine.workflows,
+        log=engine.events,
+        outputs=outputs,
+        clock=clock,
+        kept=timedelta(hours=settings.events_ttl_hours),
+        most=settings.events_max_per_run,
+    )
+    return Api(
+        workflows=engine.workflows,
+        definitions=Definitions(engine.workflows, engine.specs, clock),
+        runs=engine.runs,
+        results=RunResults(
+            runs=engine.store,
+            workflows=engine.workflows,
+            memory=engine.memory,
+            outputs=outputs,
+            asks=engine.asks,
+            clock=clock,
+        ),
+        asks=engine.asks,
+        ending=engine.ending,
+        redrive=engine.redrive,
+        keys=ApiKeys(Keys(engine.ports.items), clock),
+        streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, pace),
+        live=live,
+        share=share,
+    )
+
+
+def _origins(settings: Settings) -> list[str]:
+    return [origin.strip().rstrip("/") for origin in settings.cors_allow_origins.split(",") if origin.strip()]

@@ -1,0 +1,77 @@
+"""What clients send, field by field (contract §4). `null` is as good as absent; nothing is coerced."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from stepweave.execution.run import FailStrategy
+from stepweave.graph.naming import is_workflow_name
+from stepweave.graph.shape import DataModel, refuse
+from stepweave.store.keys import Scope
+from stepweave.texts import Text
+
+_LONGEST_TTL_HOURS = 87_600
+
+
+def _no_callback(_: Any) -> Any:
+    raise refuse(
+        Text(
+            "暂不支持，请通过事件流或查询接口获取结果", "is not supported yet: follow the stream, or ask for the result"
+        )
+    )
+
+
+def _no_files(inputs: dict[str, Any]) -> dict[str, Any]:
+    if inputs.get("uploadedFiles"):
+        raise refuse(Text("中的 uploadedFiles 暂不支持", "holds uploadedFiles, which is not supported yet"))
+    return inputs
+
+
+def _is_workflow(name: str) -> str:
+    if not is_workflow_name(name):
+        raise refuse(Text("不是有效的工作流名称", "is not a workflow's name"))
+    return name
+
+
+def _runs_only() -> list[Scope]:
+    return ["run"]
+
+
+class RunBody(DataModel):
+    """A new run. What `inputs` holds goes under `variables` of the same name."""
+
+    variables: dict[str, Any] = Field(default_factory=dict, description="The run's inputs; undeclared ones are kept.")
+    inputs: Annotated[dict[str, Any], AfterValidator(_no_files)] = Field(
+        default_factory=dict, description="Alias of `variables`, which win where both give a name."
+    )
+    is_async: bool = Field(
+        default=True, alias="async", description="false: starts at once, and the answer is the stream of events."
+    )
+    fail_strategy: FailStrategy | None = Field(default=None, description="Overrides the nodes' own strategies.")
+    ttl_hours: float | None = Field(
+        default=None,
+        gt=0,
+        le=_LONGEST_TTL_HOURS,
+        description="How long files stay after the run's end; 720 by default.",
+    )
+    callback_url: Annotated[Any, AfterValidator(_no_callback)] = Field(default=None, description="Not supported yet.")
+
+    @property
+    def all_variables(self) -> dict[str, Any]:
+        inputs = {name: value for name, value in self.inputs.items() if name != "uploadedFiles"}
+        return inputs | self.variables
+
+
+class KeyBody(DataModel):
+    """A new API key."""
+
+    name: str = Field(default="", max_length=200, description="What it is for, to be recognised in lists.")
+    scopes: list[Scope] = Field(
+        default_factory=_runs_only,
+        min_length=1,
+        max_length=10,
+        description="`run`: calls workflows; `admin`: the platform's own API too.",
+    )
+    workflows: list[Annotated[str, AfterValidator(_is_workflow)]] | None = Field(
+        default=None, max_length=500, description="Names of the only workflows it may call; all by default."
+    )

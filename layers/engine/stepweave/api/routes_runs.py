@@ -1,0 +1,105 @@
+"""External API: runs are created, started, looked at and cancelled (contract §4)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from fastapi.concurrency import run_in_threadpool
+
+from stepweave.api import starting
+from stepweave.api.access import CurrentNode, CurrentRun, KnownWorkflow, WorkflowRun
+from stepweave.api.answers import answer
+from stepweave.api.bodies import RunBody
+from stepweave.api.body import documented
+from stepweave.api.context import ApiContext
+from stepweave.api.outputs import large_answer
+from stepweave.api.paging import cursor_of, run_at
+from stepweave.api.parameters import RunStatusQuery, VisitQuery
+from stepweave.errors import RunAlreadyFinished
+from stepweave.execution.run import CANCELLED, Run
+from stepweave.services.links import RunLinks
+from stepweave.texts import Text
+
+router = APIRouter(tags=["runs"])
+
+
+@router.post(
+    "/workflows/{workflow}/runs",
+    summary="Create a run",
+    openapi_extra=documented(RunBody, required=False),
+)
+async def create(asked: starting.Asked, api: ApiContext) -> Response:
+    """`async: true` creates it only; `async: false` starts it, and the answer is its stream of events."""
+    run = await run_in_threadpool(starting.create, api, asked)
+    return answer(_created(run)) if asked.body.is_async else await starting.start_and_stream(api, run)
+
+
+@router.post("/workflows/{workflow}/runs/{runId}/start", summary="Start a run")
+def start(run: WorkflowRun, api: ApiContext) -> Response:
+    """Checks the inputs with their types. A second start is refused."""
+    started = starting.start(api, run)
+    return answer({"runId": run.run_id, "status": started.status, "streamUrl": RunLinks.of(run).stream})
+
+
+@router.get("/workflows/{workflow}/runs", summary="Runs of a workflow, newest first")
+def runs(
+    workflow: KnownWorkflow,
+    api: ApiContext,
+    status: RunStatusQuery = None,
+    cursor: Annotated[str, Query(max_length=500, description="`nextCursor` of the page before.")] = "",
+    limit: Annotated[int, Query(ge=1, le=100, description="Items a page.")] = 20,
+) -> Response:
+    after = run_at(cursor, workflow) if cursor else None
+    items, last = api.results.listed(workflow.name, status, after, limit)
+    return answer({"items": items, "nextCursor": cursor_of(last) if last is not None else None})
+
+
+@router.get("/workflows/{workflow}/runs/{runId}", summary="Result of a run")
+def result(run: WorkflowRun, api: ApiContext) -> Response:
+    """Status, times, `outputs` and `nodes[]`; what is too large for the answer stands behind an `outputUrl`."""
+    return answer(api.results.result(run))
+
+
+@router.get("/workflows/{workflow}/runs/{runId}/output", summary="Output of a run, whatever its size")
+def output(run: WorkflowRun, api: ApiContext) -> Response:
+    return large_answer(api, f"runs/{run.run_id}/answers/output.json", api.results.outputs(run))
+
+
+@router.get("/workflows/{workflow}/runs/{runId}/nodes/{nodeId}/logs", summary="Log of a node")
+def logs(run: WorkflowRun, node_id: CurrentNode, api: ApiContext, visit: VisitQuery = None) -> Response:
+    return answer(api.results.node_logs(run, node_id, visit))
+
+
+@router.get("/workflows/{workflow}/runs/{runId}/nodes/{nodeId}/output", summary="Output of a node, whatever its size")
+def node_output(run: WorkflowRun, node_id: CurrentNode, api: ApiContext, visit: VisitQuery = None) -> Response:
+    """Of its latest visit, or of the one that `visitUuid` names."""
+    visit_uuid, found = api.results.node_output(run, node_id, visit)
+    return large_answer(api, f"runs/{run.run_id}/answers/{visit_uuid}.json", found)
+
+
+@router.post("/runs/{runId}/cancel", summary="Cancel a run")
+def cancel(run: CurrentRun, api: ApiContext) -> Response:
+    """The run ends FAILED with the error `CANCELLED`; nothing of it goes on."""
+    if run.is_over:
+        raise _finished(run)
+    ended = api.ending.cancel(run.run_id)
+    if ended is not None and ended.error != CANCELLED:
+        raise _finished(ended)
+    api.streams.wake(run.run_id)
+    return answer({"runId": run.run_id, "status": "FAILED", "error": CANCELLED})
+
+
+def _created(run: Run) -> dict[str, Any]:
+    links = RunLinks.of(run)
+    return {
+        "runId": run.run_id,
+        "workflowId": run.workflow_id,
+        "status": run.status,
+        "createdAt": run.created_at,
+        "links": {"start": links.start, "stream": links.stream, "result": links.result, "workspace": links.workspace},
+    }
+
+
+def _finished(run: Run) -> RunAlreadyFinished:
+    return RunAlreadyFinished(
+        Text(f"运行 {run.run_id} 已结束（{run.status}）", f"run {run.run_id} has finished ({run.status})")
+    )

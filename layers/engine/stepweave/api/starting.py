@@ -1,0 +1,94 @@
+"""Creating runs over HTTP: once for each Idempotency-Key, and in one call with their stream (contract §4)."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from stepweave.api.access import Caller, OpenWorkflow
+from stepweave.api.bodies import RunBody
+from stepweave.api.body import JsonObject, read
+from stepweave.api.context import Api
+from stepweave.api.errors import language_of
+from stepweave.api.parameters import IdempotencyKey
+from stepweave.errors import RunAlreadyStarted, ValidationFailed
+from stepweave.execution.run import Run
+from stepweave.services.links import RunLinks
+from stepweave.services.runs import NewRun
+from stepweave.store.idempotency import Once
+from stepweave.store.keys import ApiKey
+from stepweave.store.workflows import Workflow
+from stepweave.texts import Language, Text
+
+_TOKEN = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A client asks for a run: who, of which workflow, with what."""
+
+    caller: ApiKey
+    workflow: Workflow
+    body: RunBody
+    token: str | None
+    language: Language
+
+
+async def _asked(
+    request: Request, caller: Caller, workflow: OpenWorkflow, raw: JsonObject, token: IdempotencyKey = None
+) -> RunRequest:
+    if token is not None and not _TOKEN.fullmatch(token):
+        raise ValidationFailed(
+            Text(
+                "Idempotency-Key 应为 1 到 255 个可见的 ASCII 字符",
+                "Idempotency-Key must be 1 to 255 visible ASCII characters",
+            )
+        )
+    body = await run_in_threadpool(read, RunBody, raw)
+    return RunRequest(caller, workflow, body, token, language_of(request))
+
+
+Asked = Annotated[RunRequest, Depends(_asked)]
+
+
+def create(api: Api, asked: RunRequest) -> Run:
+    """The run, or the one that the same request made before."""
+    body = asked.body
+    new = NewRun(body.all_variables, asked.language, body.fail_strategy, body.ttl_hours)
+    return api.runs.create(asked.workflow, new, _once(asked))
+
+
+def start(api: Api, run: Run) -> Run:
+    started = api.runs.start(run)
+    api.streams.wake(run.run_id)
+    return started
+
+
+def _start_if_new(api: Api, run: Run) -> Run:
+    """Of a repeated request, the run may have been started by the first."""
+    if run.status != "CREATED":
+        return run
+    try:
+        return start(api, run)
+    except RunAlreadyStarted:
+        return api.runs.get(run.run_id)
+
+
+async def start_and_stream(api: Api, run: Run) -> Response:
+    """Where the stream is cut, the client goes on at `Link`; posting again would be another run."""
+    run = await run_in_threadpool(_start_if_new, api, run)
+    links = RunLinks.of(run)
+    headers = {"X-Run-Id": run.run_id, "Link": f'<{links.stream}>; rel="stream"'}
+    return await api.streams.stream(run, 0, headers)
+
+
+def _once(asked: RunRequest) -> Once | None:
+    if asked.token is None:
+        return None
+    body = asked.body.model_dump(by_alias=True, exclude_unset=True)
+    told = json.dumps([asked.workflow.name, body], sort_keys=True)
+    return Once(asked.caller.key_id, asked.token, hashlib.sha256(told.encode()).hexdigest())

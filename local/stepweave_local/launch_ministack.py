@@ -1,0 +1,98 @@
+"""Runs MiniStack; started by `emulator.py` with the Python of MiniStack's own environment (standard library only).
+
+Two things are added to what MiniStack does by itself. It ends when whoever started it is gone, even when that process
+was killed: the end of our standard input tells. And a layer is unpacked once for all workers: MiniStack unpacks it for
+each worker process, which for the engine's layer of thousands of files takes seconds at every cold start.
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+from typing import Any, Self
+
+LARGE = 1_000_000
+"""Bytes; a function's own code is small and gets a copy for each worker, as on Lambda."""
+
+PATIENCE = 20
+"""Seconds to write the state down before the process group is killed."""
+
+_unpacking = threading.Lock()
+
+
+class SharedArchive:
+    """A large archive, as MiniStack uses one: it is unpacked once, into a folder named after its content."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def namelist(self) -> list[str]:
+        """MiniStack checks each name against the disk before it unpacks; `zipfile` itself lets none escape."""
+        return []
+
+    def extractall(self, path: str) -> None:
+        """Links to the shared folder, where Python also keeps the bytecode it compiles."""
+        for entry in self._unpacked().iterdir():
+            (Path(path) / entry.name).symlink_to(entry)
+
+    def _unpacked(self) -> Path:
+        with self._file.open("rb") as archive:
+            name = hashlib.file_digest(archive, "sha256").hexdigest()
+        place = Path(os.environ["STEPWEAVE_LAYERS"]) / name
+        with _unpacking:
+            if not place.exists():
+                partial = place.with_suffix(".partial")
+                shutil.rmtree(partial, ignore_errors=True)
+                with zipfile.ZipFile(self._file) as archive:
+                    archive.extractall(partial)
+                partial.rename(place)
+            os.utime(place)  # the emulator's next start keeps the latest
+        return place
+
+
+class _Zipfile:
+    """What MiniStack's workers see as the module `zipfile`."""
+
+    LargeFileError = zipfile.LargeZipFile  # the name it asks for does not exist
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(zipfile, name)
+
+    @staticmethod
+    def ZipFile(file: Any, *options: Any, **named: Any) -> Any:  # noqa: N802 - stands for the class
+        if isinstance(file, str) and Path(file).stat().st_size > LARGE:
+            return SharedArchive(Path(file))
+        return zipfile.ZipFile(file, *options, **named)
+
+
+def end_with_parent() -> None:
+    """Blocks until standard input ends, then asks the process to stop, and at last insists."""
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(PATIENCE)
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def main() -> None:
+    threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
+    from ministack import app  # noqa: PLC0415 - reads the environment when imported
+    from ministack.core import lambda_runtime  # noqa: PLC0415
+
+    lambda_runtime.zipfile = _Zipfile()
+    sys.argv = ["ministack"]
+    app.main()
+
+
+if __name__ == "__main__":
+    main()

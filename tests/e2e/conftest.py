@@ -1,0 +1,78 @@
+"""One local stack for all end-to-end tests: `stepweave up` as a person starts it, on a free port, in a fresh directory."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.server import Server
+
+ROOT = Path(__file__).parents[2]
+STEPWEAVE = Path(sys.executable).with_name("stepweave")
+START_SECONDS = 300
+
+
+class Up:
+    """A `stepweave up` process."""
+
+    def __init__(self, data_dir: Path, port: int | None = None) -> None:
+        self.data_dir = data_dir
+        self.port = port or free_port()
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> Server:
+        ready = self.data_dir / "dev.json"
+        before = ready.stat().st_mtime_ns if ready.exists() else 0
+        log = (self.data_dir.parent / f"up-{self.port}.log").open("a")
+        self._process = subprocess.Popen(
+            [str(STEPWEAVE), "up", "--port", str(self.port), "--data-dir", str(self.data_dir)],
+            cwd=ROOT,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | {"LANG": "en_US.UTF-8"},
+        )
+        deadline = time.monotonic() + START_SECONDS
+        while not ready.exists() or ready.stat().st_mtime_ns == before:
+            if self._process.poll() is not None:
+                raise AssertionError(f"stepweave up ended with {self._process.returncode}:\n{Path(log.name).read_text()}")
+            if time.monotonic() > deadline:
+                raise AssertionError(f"stepweave up was not ready in time:\n{Path(log.name).read_text()}")
+            time.sleep(0.1)
+        return Server.of(json.loads(ready.read_text()), self._process.pid)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
+        assert self._process is not None
+        self._process.send_signal(how)
+        return self._process.wait(timeout=60)
+
+    def wait(self) -> int:
+        assert self._process is not None
+        return self._process.wait(timeout=60)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Up, Server]]:
+    process = Up(tmp_path_factory.mktemp("up") / "data")
+    server = process.start()
+    yield process, server
+    assert process.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def server(up: tuple[Up, Server]) -> Server:
+    return up[1]
