@@ -37,6 +37,7 @@ def serve(port: int, data_dir: Path, tell: Callable[[Text], None]) -> None:
         engine = local_engine(settings, environment)
         load_examples(engine, project.root / "examples", tell)
         keys = dev_keys(engine, data_dir)
+        write_private(data_dir / "sam-local.json", {"Parameters": for_containers(stack.environment())})
         engine.sweep.restart_all()
         _Server(engine, settings, stack).run(
             listening, lambda: _ready(data_dir, f"http://{HOST}:{port}", keys, tell)
@@ -136,6 +137,11 @@ def _ready(data_dir: Path, base_url: str, keys: dict[str, str], tell: Callable[[
             "Ctrl-C stops it; nothing is lost.",
         )
     )
+
+
+def for_containers(environment: dict[str, str]) -> dict[str, str]:
+    """The stack's environment for `sam local`, whose containers see this machine under another name (docs/sam-local.md)."""
+    return {name: value.replace(HOST, "host.docker.internal") for name, value in environment.items()}
 
 
 def write_private(path: Path, content: dict[str, Any]) -> None:

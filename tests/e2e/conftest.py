@@ -27,24 +27,28 @@ class Up:
         self.port = port or free_port()
         self._process: subprocess.Popen[str] | None = None
 
+    @property
+    def log(self) -> Path:
+        return self.data_dir.parent / f"up-{self.port}.log"
+
     def start(self) -> Server:
         ready = self.data_dir / "dev.json"
         before = ready.stat().st_mtime_ns if ready.exists() else 0
-        log = (self.data_dir.parent / f"up-{self.port}.log").open("a")
-        self._process = subprocess.Popen(
-            [str(STEPWEAVE), "up", "--port", str(self.port), "--data-dir", str(self.data_dir)],
-            cwd=ROOT,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=os.environ | {"LANG": "en_US.UTF-8"},
-        )
+        with self.log.open("a") as log:
+            self._process = subprocess.Popen(
+                [str(STEPWEAVE), "up", "--port", str(self.port), "--data-dir", str(self.data_dir)],
+                cwd=ROOT,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env=os.environ | {"LANG": "en_US.UTF-8"},
+            )
         deadline = time.monotonic() + START_SECONDS
         while not ready.exists() or ready.stat().st_mtime_ns == before:
             if self._process.poll() is not None:
-                raise AssertionError(f"stepweave up ended with {self._process.returncode}:\n{Path(log.name).read_text()}")
+                raise AssertionError(f"stepweave up ended with {self._process.returncode}:\n{self.log.read_text()}")
             if time.monotonic() > deadline:
-                raise AssertionError(f"stepweave up was not ready in time:\n{Path(log.name).read_text()}")
+                raise AssertionError(f"stepweave up was not ready in time:\n{self.log.read_text()}")
             time.sleep(0.1)
         return Server.of(json.loads(ready.read_text()), self._process.pid)
 

@@ -79,6 +79,6 @@ def test_an_emulator_that_dies_ends_the_server_with_a_sentence(tmp_path: Path) -
     server = up.start()
     kill(descendants(server.pid)[:1])
     assert up.wait() == 2
-    told = (tmp_path / f"up-{up.port}.log").read_text()
+    told = up.log.read_text()
     assert "MiniStack" in told.splitlines()[-1] or "emulator" in told.splitlines()[-1]
     assert not any(descendants(server.pid))
