@@ -51,7 +51,9 @@ class Server:
         self.data("POST", f"/api/v1/workflows/{workflow}/runs/{run_id}/start")
         return run_id
 
-    def events(self, run_id: str, after: int | None = None, seconds: float = SECONDS) -> Iterator[tuple[int, dict[str, Any]]]:
+    def events(
+        self, run_id: str, after: int | None = None, seconds: float = SECONDS
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
         """`(id, data)` of every event up to the terminal one; goes on by itself where the stream is cut."""
         deadline = time.monotonic() + seconds
         last = after
@@ -74,7 +76,9 @@ class Server:
         """Waits for the end of a run; checks what holds for every run, and gives the terminal event."""
         events = list(self.events(run_id, seconds=seconds))
         assert [number for number, _ in events] == list(range(1, len(events) + 1))
-        ended = [data["visitUuid"] for _, data in events if data["type"] == "node_status" and data["status"] != "RUNNING"]
+        ended = [
+            data["visitUuid"] for _, data in events if data["type"] == "node_status" and data["status"] != "RUNNING"
+        ]
         assert len(ended) == len(set(ended))
         return events[-1][1]
 

@@ -46,7 +46,12 @@ def test_readers_at_any_time_and_place_see_the_same_sequence(server: Server) -> 
 def test_a_long_poll_gives_the_same_as_a_stream(server: Server) -> None:
     nodes = {
         "in": {"type": "userInput", "variables": []},
-        "w": {"type": "llm", "model": "scripted:inline", "userPrompt": "x", "script": [[{"delayMs": 500}, {"text": "t"}]]},
+        "w": {
+            "type": "llm",
+            "model": "scripted:inline",
+            "userPrompt": "x",
+            "script": [[{"delayMs": 500}, {"text": "t"}]],
+        },
         "out": {"type": "output"},
     }
     run_id = server.start(server.save(nodes, [["in", "w"], ["w", "out"]]))
@@ -65,8 +70,16 @@ def test_large_values_pass_through_a_run(server: Server) -> None:
     given = "变量" * 100_000
     nodes = {
         "in": {"type": "userInput", "variables": [{"name": "given", "type": "string", "required": True}]},
-        "w": {"type": "llm", "model": "scripted:inline", "userPrompt": "{{given}}", "script": [[{"text": "$prompt"}, {"text": "x" * 500_000}]]},
-        "out": {"type": "output", "outputs": [{"name": "result", "type": "string"}, {"name": "given", "type": "string"}]},
+        "w": {
+            "type": "llm",
+            "model": "scripted:inline",
+            "userPrompt": "{{given}}",
+            "script": [[{"text": "$prompt"}, {"text": "x" * 500_000}]],
+        },
+        "out": {
+            "type": "output",
+            "outputs": [{"name": "result", "type": "string"}, {"name": "given", "type": "string"}],
+        },
     }
     workflow = server.save(nodes, [["in", "w"], ["w", "out"]])
     run_id = server.start(workflow, {"given": given})

@@ -1,6 +1,7 @@
 """Builders of definitions, and a table of node types small enough to be seen whole."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from stepweave.errors import GraphInvalid
@@ -57,7 +58,7 @@ def agentic(nodes: list[Json], edges: list[Json], **rest: Any) -> Json:
 
 
 def line(*ids: str) -> list[Json]:
-    return [edge(source, target) for source, target in zip(ids, ids[1:], strict=False)]
+    return [edge(source, target) for source, target in pairwise(ids)]
 
 
 def simple(**rest: Any) -> Json:

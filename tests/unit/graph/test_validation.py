@@ -97,7 +97,7 @@ def test_cycles_that_share_nodes_are_told_together_and_separate_ones_apart() -> 
 def test_a_very_long_cycle_is_named_in_part() -> None:
     ids = [f"n{index}" for index in range(5_000)]
     nodes = [node("in", "userInput"), *(node(each) for each in ids), node("out", "output")]
-    problems = problems_of(drawing(nodes, line("in", *ids, "n0") + [edge("n7", "out")]))
+    problems = problems_of(drawing(nodes, [*line("in", *ids, "n0"), edge("n7", "out")]))
     assert [problem.code for problem in problems] == ["CYCLE"]
     assert len(problems[0].message.en) < 1_000
     assert "(5000)" in problems[0].message.en

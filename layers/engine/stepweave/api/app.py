@@ -10,6 +10,7 @@ from stepweave.api import (
     routes_asks,
     routes_definitions,
     routes_events,
+    routes_history,
     routes_keys,
     routes_platform,
     routes_runs,
@@ -23,6 +24,7 @@ from stepweave.api.middleware import Cors, Guard, RequestLog
 from stepweave.api.streams import CONTRACT_PACE, Pace
 from stepweave.services.definitions import Definitions
 from stepweave.services.event_reading import EventReading
+from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
 from stepweave.services.links import EXTERNAL
 from stepweave.services.outputs import Outputs
@@ -75,7 +77,13 @@ def create_app(
     for router in (routes_workflows.router, routes_runs.router, routes_events.router, routes_asks.router):
         app.include_router(router, prefix=EXTERNAL)
     platform = APIRouter(prefix="/api")
-    for router in (routes_platform.router, routes_asks.platform, routes_definitions.router, routes_keys.router):
+    for router in (
+        routes_platform.router,
+        routes_history.router,
+        routes_asks.platform,
+        routes_definitions.router,
+        routes_keys.router,
+    ):
         platform.include_router(router)
     app.include_router(platform)
     return app
@@ -105,6 +113,7 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace, shar
             asks=engine.asks,
             clock=clock,
         ),
+        history=History(engine.store, engine.workflows, engine.memory),
         asks=engine.asks,
         ending=engine.ending,
         redrive=engine.redrive,

@@ -10,6 +10,7 @@ from stepweave.api.streams import Streams
 from stepweave.services.asks import Asks
 from stepweave.services.definitions import Definitions
 from stepweave.services.ending import Ending
+from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
 from stepweave.services.redrive import Redrive
 from stepweave.services.results import RunResults
@@ -28,6 +29,7 @@ class Api:
     definitions: Definitions
     runs: RunService
     results: RunResults
+    history: History
     ending: Ending
     asks: Asks
     redrive: Redrive
