@@ -4,10 +4,14 @@ import mimetypes
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepweave.texts import Text
-from stepweave_local.client import Client, Part, path
+from stepweave_local.addresses import Part, path
 from stepweave_local.command_error import CommandError
+
+if TYPE_CHECKING:
+    from stepweave_local.client import Client
 
 REQUEST_BYTES = 4 * 1024 * 1024
 """What goes along with the create call; more passes no gateway (contract §4) and is uploaded by itself."""
@@ -58,7 +62,7 @@ def parts(payload: str, attachments: Iterable[Attachment]) -> list[Part]:
     return made
 
 
-def upload(client: Client, workflow: str, run_id: str, attachments: Sequence[Attachment]) -> None:
+def upload(client: "Client", workflow: str, run_id: str, attachments: Sequence[Attachment]) -> None:
     """Sends the files, before the run starts, to addresses that the server signs."""
     files = [{"path": attachment.name, "size": attachment.size} for attachment in attachments]
     answer = client.call("POST", path("api", "v1", "workflows", workflow, "runs", run_id, "uploads"), {"files": files})

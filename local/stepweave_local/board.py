@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepweave_local.events import Event
 from stepweave_local.questions import Question
-from stepweave_local.stream import Event
 
 _TAIL = 4_000
 RUNNING = "RUNNING"

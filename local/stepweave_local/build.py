@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepweave.texts import Text
-
 from stepweave_local.project import LocalStackError, Project, architecture
 
 LAYER = "EngineLayer"

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
 from stepweave.texts import Language, Text
+from stepweave_local.addresses import Part
 from stepweave_local.command_error import CommandError, Problem, ServerRefused, Unreachable
 from stepweave_local.endpoint import Endpoint
 
@@ -20,9 +21,6 @@ _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _BUSY_TRIES = 4
 _BUSY_LONGEST_SECONDS = 20.0
 _PAGE = 100
-
-Part = tuple[str, tuple[str | None, bytes, str]]
-"""A part of a multipart body: field, then file name, content and content type."""
 
 
 class Client:
@@ -147,11 +145,6 @@ class Client:
                 f"What answers at {self.endpoint.url} (HTTP {status}) is not stepweave: check the address.",
             )
         )
-
-
-def path(*segments: str | int) -> str:
-    """A path of the API out of segments that may hold anything."""
-    return "/" + "/".join(quote(str(segment), safe="") for segment in segments)
 
 
 def refused(status: int, answer: Mapping[str, Any], endpoint: Endpoint) -> ServerRefused:

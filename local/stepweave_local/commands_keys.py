@@ -7,7 +7,7 @@ import typer
 from rich.text import Text as Words
 
 from stepweave.texts import Text
-from stepweave_local.client import path
+from stepweave_local.addresses import path
 from stepweave_local.command_error import CommandError
 from stepweave_local.languages import words
 from stepweave_local.options import command

@@ -10,8 +10,8 @@ import typer
 from rich.text import Text as Words
 
 from stepweave.texts import Text
+from stepweave_local.addresses import path
 from stepweave_local.attachments import Attachment, collect, parts, travel_along, upload
-from stepweave_local.client import path
 from stepweave_local.command_error import RUN_FAILED
 from stepweave_local.definition_file import push_definition, read_definition_file
 from stepweave_local.languages import words

@@ -9,18 +9,18 @@ import typer
 from rich.text import Text as Words
 
 from stepweave.texts import Text
-from stepweave_local.client import path
+from stepweave_local.addresses import path
 from stepweave_local.command_error import RUN_FAILED
 from stepweave_local.commands_run import show_ending
+from stepweave_local.events import Event
 from stepweave_local.languages import words
 from stepweave_local.options import command
 from stepweave_local.outcome_view import outputs_left_out, outputs_view
 from stepweave_local.progress import MARKS, seconds_text
+from stepweave_local.run_list import find_run, newest_runs
 from stepweave_local.session import Session
-from stepweave_local.stream import Event
 from stepweave_local.tables import facts, indented, one_line, stacked, table
 from stepweave_local.watch import Detached, detached, watch
-from stepweave_local.run_list import find_run, newest_runs
 from stepweave_local.workflow_list import callable_workflows, find_workflow
 
 _STYLES = {"SUCCESS": "green", "FAILED": "red", "RUNNING": "cyan"}
@@ -147,7 +147,9 @@ def _result(session: Session, result: Mapping[str, Any]) -> Any:
         say(Text("错误", "error")),
     ]
     nodes = table(
-        headings, [_node(node) for node in result["nodes"]], say(Text("还没有节点运行。", "No node has run yet."))
+        headings,
+        [_node(node) for node in result.get("nodes") or ()],
+        say(Text("还没有节点运行。", "No node has run yet.")),
     )
     views = [facts(rows), Words(""), nodes]
     if url := outputs_left_out(result):

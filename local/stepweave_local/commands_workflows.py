@@ -9,7 +9,7 @@ import typer
 from rich.text import Text as Words
 
 from stepweave.texts import Text
-from stepweave_local.client import path
+from stepweave_local.addresses import path
 from stepweave_local.command_error import RUN_FAILED, CommandError
 from stepweave_local.definition_file import push_definition, read_definition_file
 from stepweave_local.languages import words

@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepweave.texts import Text
-from stepweave_local.client import Client, path
+from stepweave_local.addresses import path
 from stepweave_local.command_error import CommandError, ServerRefused
+
+if TYPE_CHECKING:
+    from stepweave_local.client import Client
 
 
 def read_definition_file(file: Path) -> dict[str, Any]:
@@ -36,7 +39,7 @@ def read_definition_file(file: Path) -> dict[str, Any]:
     return read
 
 
-def push_definition(client: Client, definition: dict[str, Any]) -> dict[str, Any]:
+def push_definition(client: "Client", definition: dict[str, Any]) -> dict[str, Any]:
     """Saves it as a new workflow, or as the next version of the one that has its name: `{id, name, version}`."""
     name = definition.get("name")
     if isinstance(name, str) and name:

@@ -6,8 +6,8 @@ from pathlib import Path
 import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from stepweave.texts import Text
 
+from stepweave.texts import Text
 from stepweave_local.build import Build, last_line, sam_environment
 from stepweave_local.project import REGION, LocalStackError, Project, architecture
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Self
 
 from stepweave.texts import Text
-
 from stepweave_local import launch_ministack
 from stepweave_local.project import REGION, LocalStackError, Project
 
@@ -62,7 +61,7 @@ class Emulator:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,  # Ctrl-C is ours to handle; and one group to end with all workers
                 )
-            self._wait_until_ready(self._process)
+            self._wait_until_ready()
         except BaseException:
             self.stop()
             raise
@@ -160,7 +159,7 @@ class Emulator:
             "no_proxy": direct,
         }
 
-    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while time.monotonic() < deadline:

@@ -69,7 +69,7 @@ class _Zipfile:
         return getattr(zipfile, name)
 
     @staticmethod
-    def ZipFile(file: Any, *options: Any, **named: Any) -> Any:  # noqa: N802 - stands for the class
+    def ZipFile(file: Any, *options: Any, **named: Any) -> Any:  # noqa: N802 - it stands for the class
         if isinstance(file, str) and Path(file).stat().st_size > LARGE:
             return SharedArchive(Path(file))
         return zipfile.ZipFile(file, *options, **named)
@@ -86,8 +86,8 @@ def end_with_parent() -> None:
 
 def main() -> None:
     threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
-    from ministack import app  # noqa: PLC0415 - reads the environment when imported
-    from ministack.core import lambda_runtime  # noqa: PLC0415
+    from ministack import app  # it reads the environment when it is imported
+    from ministack.core import lambda_runtime
 
     lambda_runtime.zipfile = _Zipfile()
     sys.argv = ["ministack"]

@@ -3,29 +3,15 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.markdown import Heading, Markdown
+from rich.console import Group, RenderableType
 from rich.text import Text as Words
 
 from stepweave.texts import Text
 from stepweave_local.tables import Say, clean, indented
 
 _MARKED_UP = re.compile(r"^(#{1,6} |[-*] |\d+\. |```|\|)", re.MULTILINE)
-
-
-class _PlainHeading(Heading):
-    """On the left and without a box, as the rest of what is printed."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        self.text.justify = "left"
-        self.text.stylize("bold")
-        yield self.text
-
-
-class _QuietMarkdown(Markdown):
-    elements: ClassVar[dict[str, Any]] = {**Markdown.elements, "heading_open": _PlainHeading}
 
 
 def outputs_view(envelope: Any, say: Say, *, formatted: bool) -> RenderableType:
@@ -54,4 +40,8 @@ def _value(value: Any, formatted: bool) -> RenderableType:
         indent = 2 if isinstance(value, dict | list) and value else None
         return Words(clean(json.dumps(value, ensure_ascii=False, indent=indent)))
     text = clean(value).strip("\n")
-    return _QuietMarkdown(text) if formatted and _MARKED_UP.search(text) else Words(text)
+    if not formatted or not _MARKED_UP.search(text):
+        return Words(text)
+    from stepweave_local.markdown_view import QuietMarkdown  # brings a parser and all that it needs
+
+    return QuietMarkdown(text)

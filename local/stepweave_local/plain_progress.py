@@ -5,8 +5,8 @@ from rich.text import Text as Words
 
 from stepweave.texts import Text
 from stepweave_local.board import RUNNING, Visit
+from stepweave_local.events import Event
 from stepweave_local.progress import seconds_text
-from stepweave_local.stream import Event
 from stepweave_local.tables import Say, clean, one_line
 
 _LENGTH = 500
@@ -72,7 +72,7 @@ class PlainProgress:
             case "thinking":
                 *lines, rest = (self._unfinished.get(visit.node_id, "") + clean(content)).split("\n")
                 self._unfinished[visit.node_id] = rest
-                for line in lines:
+                for line in filter(str.strip, lines):
                     self._line(visit.node_id, f"| {line}")
                 return
             case "status":

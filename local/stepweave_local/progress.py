@@ -12,7 +12,7 @@ from rich.text import Text as Words
 
 from stepweave.texts import Text
 from stepweave_local.board import RUNNING, Board, ToolCall, Visit
-from stepweave_local.stream import Event
+from stepweave_local.events import Event
 from stepweave_local.tables import Say, clean, one_line
 
 _LABEL_CELLS = 28
@@ -64,7 +64,7 @@ class LiveProgress:
 
     def event(self, event: Event, visit: Visit | None, before: str | None) -> None:
         self._notice = None
-        if visit is not None and visit.status not in (RUNNING, before):
+        if visit is not None and event.type == "node_status" and visit.status not in (RUNNING, before):
             self._spinners.pop(visit.uuid, None)
             self._keep(ended(visit, self._say))
         elif event.type == "planner_decision":
@@ -119,7 +119,7 @@ class LiveProgress:
         spinner = self._spinners.setdefault(visit.uuid, Spinner("dots", style="cyan"))
         now = self._console.get_time()
         head = Table.grid(padding=(0, 1, 0, 0))
-        head.add_row("", spinner, _heading(visit, now - visit.began, (self._doing(visit), "cyan")))
+        head.add_row(" ", spinner, _heading(visit, now - visit.began, (self._doing(visit), "cyan")))
         return Group(head, Padding(Group(*_details(visit, room, self._say)), (0, 0, 0, 4), expand=False))
 
     def _doing(self, visit: Visit) -> str:

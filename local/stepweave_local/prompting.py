@@ -3,8 +3,8 @@
 from rich.text import Text as Words
 
 from stepweave.texts import Text
+from stepweave_local.addresses import path
 from stepweave_local.board import Visit
-from stepweave_local.client import path
 from stepweave_local.command_error import CommandError, ServerRefused
 from stepweave_local.questions import Question
 from stepweave_local.session import Session
@@ -24,6 +24,12 @@ class Prompter:
         self._asking: Question | None = None
         self._settled: set[str] = set()
         self._nobody = False
+        self.answered: set[str] = set()
+        """The questions that have their answers, from here or from elsewhere."""
+
+    @property
+    def _at_terminal(self) -> bool:
+        return self._session.answers.is_terminal and self._session.err.is_terminal
 
     @property
     def asking(self) -> str | None:
@@ -46,7 +52,7 @@ class Prompter:
 
     def ask(self, visit: Visit) -> None:
         self._asking = visit.question
-        if self._session.answers.is_terminal and self._session.err.is_terminal and self._asking is not None:
+        if self._at_terminal and self._asking is not None:
             self._session.err.print()
             self._session.err.print(self._asking.view(visit.title, self._session.say))
             self._prompt()
@@ -56,7 +62,7 @@ class Prompter:
         if self._asking is None:
             return
         self._settle()
-        if self._session.answers.is_terminal:
+        if self._at_terminal:
             self._session.err.print()
             self._session.note(Text("  该问题不再需要回答。", "  This question needs no answer any more."))
 
@@ -83,7 +89,10 @@ class Prompter:
             self._session.note(Text(f"  {error.text.zh}", f"  {error.text.en}"), style="yellow")
             self._prompt()
             return False
+        self.answered.add(question.clarify_id)
         self._settle()
+        if self._at_terminal:
+            self._session.err.print()
         return True
 
     def _send(self, question: Question, answer: str | list[str]) -> None:
@@ -106,7 +115,7 @@ class Prompter:
         self._asking = None
 
     def _prompt(self) -> None:
-        if self._asking is not None and self._session.answers.is_terminal and self._session.err.is_terminal:
+        if self._asking is not None and self._at_terminal:
             self._session.err.print(Words(self._asking.prompt(self._session.say), style="cyan"), end="")
 
     def _tell_nobody(self, question: Question) -> None:

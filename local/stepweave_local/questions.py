@@ -8,7 +8,7 @@ from rich.text import Text as Words
 
 from stepweave.texts import Text
 from stepweave_local.command_error import CommandError
-from stepweave_local.tables import Say, clean
+from stepweave_local.tables import Say, clean, indented
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class Question:
         ]
         if hint := self._hint():
             lines.append(Words(f"  {clean(say(hint))}", style="dim"))
-        return Group(*lines)
+        return indented(Group(*lines))
 
     def prompt(self, say: Say) -> str:
-        return "  " + say(Text("回答：", "Answer: "))
+        return "    " + say(Text("回答：", "Answer: "))
 
     def one_line(self) -> str:
         """For places without a prompt."""

@@ -1,16 +1,19 @@
 """Runs over all workflows that a key may call: the API lists and shows them workflow by workflow."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stepweave_local.client import Client, path
+from stepweave_local.addresses import path
 from stepweave_local.command_error import ServerRefused
 from stepweave_local.workflow_list import callable_workflows
+
+if TYPE_CHECKING:
+    from stepweave_local.client import Client
 
 Run = Mapping[str, Any]
 
 
-def newest_runs(client: Client, workflows: Iterable[str], limit: int, status: str | None) -> list[Run]:
+def newest_runs(client: "Client", workflows: Iterable[str], limit: int, status: str | None) -> list[Run]:
     """The newest runs of the workflows together, as lists show them."""
     query: dict[str, str | int] = {"limit": limit} | ({"status": status} if status else {})
     found: list[Run] = []
@@ -20,7 +23,7 @@ def newest_runs(client: Client, workflows: Iterable[str], limit: int, status: st
     return sorted(found, key=lambda run: str(run.get("createdAt")), reverse=True)[:limit]
 
 
-def find_run(client: Client, run_id: str) -> Run:
+def find_run(client: "Client", run_id: str) -> Run:
     """A run's result, with the name of its `workflow`. Raises `ServerRefused` for a run that there is not."""
     client.call("GET", path("api", "v1", "runs", run_id, "state"))
     for workflow in callable_workflows(client):

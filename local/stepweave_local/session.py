@@ -86,10 +86,10 @@ class Session:
     def tell_error(self, error: StepweaveError) -> int:
         """The sentence on stderr (with `--json` the error on stdout too); gives the exit status."""
         sentence = self.say(error.text)
-        self.err.print(Words(sentence, style="red" if self.err.is_terminal else ""))
-        problems = error.problems if isinstance(error, ServerRefused) else ()
-        if problems and not self.as_json:
-            self.err.print()
+        problems = error.problems if isinstance(error, ServerRefused) and not self.as_json else ()
+        count = Text(f"工作流定义有 {len(problems)} 个问题：", f"The definition has {_problems(len(problems))}:")
+        self.err.print(Words(self.say(count) if problems else sentence, style="red"))
+        if problems:
             self.err.print(problem_table(problems, self.say))
         if self.as_json:
             told = error.to_json() if isinstance(error, CommandError) else {"code": error.code}
@@ -104,6 +104,10 @@ class Session:
     ) -> None:
         if "client" in self.__dict__:  # the one that was used
             self.client.close()
+
+
+def _problems(count: int) -> str:
+    return f"{count} problem{'' if count == 1 else 's'}"
 
 
 def console(stream: TextIO) -> Console:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Self
 
 from stepweave.texts import Text
-
 from stepweave_local.build import build
 from stepweave_local.deploy import CREDENTIALS, Outputs, deploy
 from stepweave_local.emulator import Emulator

@@ -4,34 +4,19 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import httpx
 
 from stepweave.texts import Text
 from stepweave_local.client import Client, refused
 from stepweave_local.command_error import CommandError, Unreachable
+from stepweave_local.events import TERMINAL, Event, Interrupted
 
-TERMINAL = frozenset({"workflow_complete", "workflow_error"})
 _ATTEMPTS = 8
 _LONGEST_WAIT = 16.0
 _PAUSE = 0.1
 _IDLE_PAUSE = 1.0
 _ENDED = 204
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    id: int
-    type: str
-    data: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupted:
-    """The connection is gone; it is tried again in so many seconds."""
-
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

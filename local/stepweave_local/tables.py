@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -29,15 +30,16 @@ def one_line(text: str, length: int) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str | Words]], empty: str) -> RenderableType:
-    """Columns without lines; `empty` is what is said where there are no rows."""
+    """Columns without lines, and none that is empty; `empty` is what is said where there are no rows."""
     lines = [[Words(clean(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if not lines:
         return Words(empty, style="dim")
+    filled = [any(line[column].plain for line in lines) for column in range(len(headings))]
     made = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim", show_edge=False)
-    for heading in headings:
+    for heading in compress(headings, filled):
         made.add_column(heading, overflow="fold")
     for line in lines:
-        made.add_row(*line)
+        made.add_row(*compress(line, filled))
     return made
 
 

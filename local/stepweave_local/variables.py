@@ -7,8 +7,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from stepweave.expressions.conversion import convert
-from stepweave.expressions.paths import MISSING
 from stepweave.graph.spec import Field
 from stepweave.texts import Text
 from stepweave_local.command_error import CommandError
@@ -97,6 +95,9 @@ def _take(assignment: str, types: Mapping[str, str], given: Given) -> None:
 def _typed(name: str, written: str, declared: str | None) -> Any:
     if declared not in _WANTED:  # strings, paths, and what the workflow does not know
         return written
+    from stepweave.expressions.conversion import convert  # these bring pydantic, which few calls need
+    from stepweave.expressions.paths import MISSING
+
     value = convert(written, declared)
     if value is MISSING:
         wanted = _WANTED[declared]

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stepweave.texts import Text
+from stepweave_local.addresses import path
 from stepweave_local.board import Board
-from stepweave_local.client import path
 from stepweave_local.command_error import INTERRUPTED, Unreachable
+from stepweave_local.events import Event, Interrupted
 from stepweave_local.plain_progress import PlainProgress, Silence
 from stepweave_local.progress import LiveProgress, Progress
 from stepweave_local.prompting import Prompter
 from stepweave_local.session import Session
-from stepweave_local.stream import Event, Interrupted, follow
 
 _FRAME_SECONDS = 0.1
 
@@ -122,6 +122,9 @@ class _Watcher:
             self._prompter.ask(asker)
         if self._prompter.asking is not None and self._prompter.listen():
             self._progress.go_on()
+        for visit in waiting:
+            if visit.question is not None and visit.question.clarify_id in self._prompter.answered:
+                visit.question = None  # the event that tells it is still on its way
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,8 @@ _Incoming = Event | Interrupted | _Over
 
 def _in_background(session: Session, run_id: str, after: int) -> "queue.Queue[_Incoming]":
     """Reads the stream in a thread of its own, so that a prompt or a slow terminal never holds it up."""
+    from stepweave_local.stream import follow  # brings the HTTP library
+
     incoming: queue.Queue[_Incoming] = queue.Queue()
 
     def read() -> None:

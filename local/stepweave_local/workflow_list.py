@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepweave.texts import Text
-from stepweave_local.client import Client
 from stepweave_local.command_error import CommandError
+
+if TYPE_CHECKING:
+    from stepweave_local.client import Client
 
 _NEAR = 3
 
 
-def callable_workflows(client: Client) -> list[Mapping[str, Any]]:
+def callable_workflows(client: "Client") -> list[Mapping[str, Any]]:
     """As the API lists them, with their inputs and outputs."""
     return list(client.items("/api/v1/workflows"))
 
 
-def find_workflow(client: Client, asked: str) -> Mapping[str, Any]:
+def find_workflow(client: "Client", asked: str) -> Mapping[str, Any]:
     """By name, or by number. Raises `CommandError` with the names that may have been meant."""
     listed = callable_workflows(client)
     found = next((one for one in listed if asked in (one["name"], str(one["id"]))), None)

@@ -1,6 +1,6 @@
 """A `Scope` that is written down, and that remembers what was read of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 
@@ -16,7 +16,11 @@ class WrittenScope:
         *,
         undeclared: Sequence[str] = (),
         declares: Mapping[str, Sequence[str]] | None = None,
+        files: Container[str] | None = None,
+        flat: bool = False,
     ) -> None:
+        self.files = files
+        self.flat = flat
         self._envelopes = {node_id: self._envelope(content) for node_id, content in (nodes or {}).items()}
         self._declared = {
             node_id: None if node_id in undeclared else frozenset(envelope["data"])

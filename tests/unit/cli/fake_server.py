@@ -130,10 +130,17 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer()
 
-    do_POST = do_PUT = do_DELETE = do_GET
+    def do_POST(self) -> None:
+        self._answer()
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+    def do_PUT(self) -> None:
+        self._answer()
+
+    def do_DELETE(self) -> None:
+        self._answer()
+
+    def log_message(self, *_: Any) -> None:
+        """A test reads `requests`."""
 
     @property
     def told(self) -> FakeServer:

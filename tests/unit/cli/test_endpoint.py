@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from stepweave_local.command_error import CommandError
 from stepweave_local.endpoint import Endpoint, find_endpoint
 

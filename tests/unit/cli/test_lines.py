@@ -4,12 +4,13 @@ import io
 import os
 
 import pytest
+
 from stepweave_local.lines import Lines
 
 
 def test_lines_come_as_they_are_written_and_none_meanwhile() -> None:
     reading, writing = os.pipe()
-    with open(reading, encoding="utf-8") as stream, open(writing, "wb", buffering=0) as pipe:
+    with os.fdopen(reading, encoding="utf-8") as stream, os.fdopen(writing, "wb", buffering=0) as pipe:
         lines = Lines(stream)
         assert lines.next(0) is None
         pipe.write("一".encode()[:2])

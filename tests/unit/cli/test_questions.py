@@ -1,7 +1,10 @@
 """What a typed line answers."""
 
+import io
+
 import pytest
 from rich.console import Console
+
 from stepweave_local.command_error import CommandError
 from stepweave_local.questions import Question
 
@@ -44,13 +47,13 @@ def test_nothing_is_no_answer(question: Question) -> None:
 
 
 def test_a_question_shows_its_options_its_asker_and_how_to_answer() -> None:
-    console = Console(record=True, width=60, file=open("/dev/null", "w"))  # noqa: SIM115
+    console = Console(record=True, width=60, file=io.StringIO())
     console.print(CUSTOM.view("Review", lambda text: text.en))
     assert [line.rstrip() for line in console.export_text().splitlines()] == [
-        "? Which version?   Review",
-        "  1  v1.0 (prod)",
-        "  2  v2.0 (test)",
-        "  or write your own: another version",
+        "  ? Which version?   Review",
+        "    1  v1.0 (prod)",
+        "    2  v2.0 (test)",
+        "    or write your own: another version",
     ]
 
 

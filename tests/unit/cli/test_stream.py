@@ -1,7 +1,10 @@
 """Server-sent events: read from bytes however they are cut."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
+
 from stepweave_local.stream import Message, read_messages
 
 BODY = (
@@ -24,7 +27,7 @@ MESSAGES = [
 @given(st.lists(st.integers(0, len(BODY))))
 def test_a_body_reads_the_same_however_it_is_cut_into_chunks(places: list[int]) -> None:
     cuts = [0, *sorted(places), len(BODY)]
-    chunks = [BODY[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    chunks = [BODY[start:end] for start, end in pairwise(cuts)]
     assert list(read_messages(chunks)) == MESSAGES
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from stepweave.graph.spec import Field
 from stepweave_local.command_error import CommandError
 from stepweave_local.variables import Given, declared_in, read_variables
@@ -53,7 +54,7 @@ def test_text_arrives_as_it_was_written(text: str) -> None:
         assert read(f"text={text}").values == {"text": text}
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x), max_leaves=5))
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
 def test_json_arrives_as_it_was_written(value: Any) -> None:
     assert read(f"any:={json.dumps(value)}").values == {"any": value}
 
@@ -84,7 +85,11 @@ def test_every_fault_is_told_at_once() -> None:
 
 
 def test_missing_variables_say_what_to_add_and_what_was_mistyped() -> None:
-    declared = [Field("topic", required=True), Field("n", "number", required=True), Field("k", required=True, default="d")]
+    declared = [
+        Field("topic", required=True),
+        Field("n", "number", required=True),
+        Field("k", required=True, default="d"),
+    ]
     with pytest.raises(CommandError) as refused:
         read_variables(["topci=tea"], declared)
     assert str(refused.value) == (
@@ -99,7 +104,8 @@ def test_null_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    "definition", [{}, {"graphData": []}, {"graphData": {"nodes": [1, {"type": "userInput", "data": {"variables": 3}}]}}]
+    "definition",
+    [{}, {"graphData": []}, {"graphData": {"nodes": [1, {"type": "userInput", "data": {"variables": 3}}]}}],
 )
 def test_a_definition_of_any_shape_is_read_without_an_error(definition: dict[str, Any]) -> None:
     assert declared_in(definition) == []
