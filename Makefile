@@ -57,7 +57,7 @@ build: setup ## the deployable artefacts in .aws-sam/build
 	@$(PY) -m stepweave_local.build
 
 bench: setup .tools/bench/.ready ## the benchmarks, each against a peer in the same run
-	@.tools/bench/bin/python bench/run.py $(ARGS)
+	@PYTHONPATH=layers/engine:local .tools/bench/bin/python bench/run.py $(ARGS)
 
 lock: $(ENVIRONMENT) ## compiles requirements/*.in; versions already locked stay
 	@$(PY) requirements/lock.py
@@ -88,7 +88,7 @@ $(ENVIRONMENT): requirements/dev.txt pyproject.toml $(VENV)/uv
 	@$(UV) pip install --python $(PY) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.tools/%/.ready: requirements/%.txt $(VENV)/uv
+.tools/%/.ready: requirements/%.txt | $(VENV)/uv
 	@echo "make: setting up .tools/$*" >&2
 	@$(UV) venv --clear --python $(PY) .tools/$*
 	@$(UV) pip sync --python .tools/$*/bin/python requirements/$*.txt
