@@ -1,6 +1,7 @@
 """What the engine needs from the world. Each has two real implementations: AWS and memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from stepweave.items import Index, Item, Key, Table, Update, Write
@@ -58,18 +59,49 @@ class ItemStore(Protocol):
         ...
 
 
+class BlobWriter(Protocol):
+    def write(self, content: bytes) -> None: ...
+
+
 class BlobStore(Protocol):
-    """Object storage: names are paths (`runs/{runId}/…`), values are bytes; a name is written once."""
+    """Object storage: names are paths (`runs/{runId}/…`), values are bytes; a name is written as a whole.
+
+    Whatever its size, a blob takes a bounded part of memory in `open` and `writer`. Everything raises
+    `errors.Unavailable` when the store cannot be reached or refuses for load.
+    """
 
     def put(self, name: str, content: bytes, content_type: str = "application/octet-stream") -> None: ...
 
     def get(self, name: str) -> bytes | None: ...
+
+    def size(self, name: str) -> int | None:
+        """In bytes; None when there is no such blob."""
+        ...
+
+    def open(self, name: str) -> Iterator[bytes] | None:
+        """The content piece by piece, read as it is asked for; None when there is no such blob.
+
+        Raises `errors.Unavailable` when the blob is written over meanwhile: no mixture is given.
+        """
+        ...
+
+    def writer(self, name: str, content_type: str = "application/octet-stream") -> AbstractContextManager[BlobWriter]:
+        """Takes the content piece by piece. The blob is there once the `with` ends well; else it stays as it was."""
+        ...
 
     def list(self, prefix: str) -> Iterable[tuple[str, int]]:
         """Names under a prefix with their sizes in bytes, in the order of their names."""
         ...
 
     def delete(self, names: Sequence[str]) -> None: ...
+
+    def upload_url(self, name: str, size: int, seconds: int) -> str:
+        """Where anybody may PUT this blob, of exactly this size, for so long."""
+        ...
+
+    def download_url(self, name: str, seconds: int, disposition: str | None = None) -> str:
+        """Where anybody may GET this blob for so long; `disposition` is the answer's Content-Disposition."""
+        ...
 
 
 class Chains(Protocol):

@@ -6,7 +6,7 @@ A field `events_ttl_hours` is the variable `EVENTS_TTL_HOURS`. Empty means not s
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Json, SecretStr, ValidationError
 
 from stepweave.errors import SettingInvalid
 from stepweave.texts import Text
@@ -19,6 +19,15 @@ def _is_url(value: str) -> str:
 
 
 Url = Annotated[str, AfterValidator(_is_url)]
+
+
+class TokenPrice(BaseModel):
+    """What a million tokens of a model cost, those it reads and those it writes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
 
 
 class Settings(BaseModel):
@@ -55,6 +64,12 @@ class Settings(BaseModel):
     bedrock_endpoint_url: Url | None = Field(None, description="Endpoint of Bedrock, when it is not the region's own.")
     model_read_timeout_seconds: float = Field(300, gt=0, description="How long a model's stream may stand still.")
     model_secret_name: str | None = Field(None, description="Secrets Manager secret that holds the providers' keys.")
+    model_prices: Json[dict[str, TokenPrice]] = Field(
+        {}, description='Prices of a million tokens, as JSON: `{"openai:gpt-5": {"input": 1.25, "output": 10}}`.'
+    )
+    tools_private_hosts: bool = Field(
+        False, description="Let the tools of agents (`http_get`, MCP) call hosts that are not public, for tests."
+    )
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

@@ -43,7 +43,9 @@ class Much(_Type):
 
     def run(self, node: Node, scope: Scope, language: str) -> Outcome:
         text = node.data.get("letter", "x") * node.data["bytes"]
-        entries = [log.entry("INFO", None, f"{number} ".ljust(1000, "-")) for number in range(node.data.get("entries", 0))]
+        entries = [
+            log.entry("INFO", None, f"{number} ".ljust(1000, "-")) for number in range(node.data.get("entries", 0))
+        ]
         return succeeded("much", {"result": text}, logs=tuple(entries))
 
 

@@ -50,17 +50,18 @@ class ShiftedClock(SystemClock):
 class Stack:
     """`settings` are those of the deployment that are not the defaults."""
 
-    def __init__(self, *, live: bool = True, pace: Pace = PACE, share: Any = None, **settings: Any) -> None:
+    def __init__(self, *, live: bool = True, pace: Pace = PACE, **settings: Any) -> None:
         self.clock = ShiftedClock()
         self.chains = MemoryChains()
         self.items = MemoryItems()
+        self.blobs = MemoryBlobs()
         given = SETTINGS.model_copy(update=settings)
         self.engine = Engine(
-            Ports(self.items, MemoryBlobs(), self.chains, self.clock),
+            Ports(self.items, self.blobs, self.chains, self.clock),
             equipment=Equipment(LazyModels(given), given.trace_max_bytes),
             specs=specs,
         )
-        self.app = create_app(self.engine, given, live=live, pace=pace, share=share)
+        self.app = create_app(self.engine, given, live=live, pace=pace)
         keys = self.app.state.api.keys
         _, self.admin_key = keys.create("admin", ["admin"], None)
         _, self.key = keys.create("runs", ["run"], None)
@@ -71,7 +72,7 @@ class Stack:
         self, method: str, path: str, body: Any = None, *, admin: bool = False, key: str | None = None, **options: Any
     ) -> httpx.Response:
         """One request; `options` are httpx's. The key is one of scope `run` unless said otherwise."""
-        return asyncio.run(self.acall(method, path, body, admin=admin, key=key, **options))
+        return run_async(self.acall(method, path, body, admin=admin, key=key, **options))
 
     async def acall(
         self, method: str, path: str, body: Any = None, *, admin: bool = False, key: str | None = None, **options: Any
@@ -255,4 +256,5 @@ def parse(text: str) -> list[tuple[int | None, str, dict[str, Any]]]:
 
 
 def run_async[T](work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
+    """In a loop of its own, and without touching the thread's."""
+    return asyncio.run(work, loop_factory=asyncio.new_event_loop)

@@ -32,7 +32,12 @@ def test_the_state_tells_the_open_question_and_the_run_stays_running(waiting: tu
     assert (state["runId"], state["status"], state["pauses"]) == (run_id, "RUNNING", [pause])
     assert re.fullmatch(r"clar-[0-9a-f]{12}", clarify_id)
     assert (pause["question"], pause["nodeId"], pause["choices"]) == ("Colour?", "ask", ["red", "blue"])
-    assert (pause["options"], pause["allowCustom"], pause["placeholder"], pause["multiple"]) == (OPTIONS, False, "", False)
+    assert (pause["options"], pause["allowCustom"], pause["placeholder"], pause["multiple"]) == (
+        OPTIONS,
+        False,
+        "",
+        False,
+    )
     assert not pause["createdAt"].endswith("Z")
     assert stack.data("GET", f"/api/workflows/runs/{run_id}/state", admin=True) == state
 

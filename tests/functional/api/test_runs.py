@@ -34,7 +34,9 @@ def test_optional_fields_may_be_null_or_missing_and_no_body_is_an_empty_one(stac
 
 def test_inputs_go_under_variables_and_undeclared_ones_are_kept(stack: Stack) -> None:
     run_id = stack.create_run(
-        "echo", variables={"topic": "from variables", "extra": [1]}, inputs={"topic": "x", "count": 7, "uploadedFiles": []}
+        "echo",
+        variables={"topic": "from variables", "extra": [1]},
+        inputs={"topic": "x", "count": 7, "uploadedFiles": []},
     )
     assert stack.engine.store.inputs(run_id) == {"topic": "from variables", "extra": [1], "count": 7}
 
@@ -51,9 +53,7 @@ def test_of_many_starts_at_once_one_wins(stack: Stack) -> None:
     run_id = stack.create_run("echo", variables=TOPIC)
     with ThreadPoolExecutor(8) as pool:
         statuses = list(
-            pool.map(
-                lambda _: stack.call("POST", f"/api/v1/workflows/echo/runs/{run_id}/start").status_code, range(8)
-            )
+            pool.map(lambda _: stack.call("POST", f"/api/v1/workflows/echo/runs/{run_id}/start").status_code, range(8))
         )
     assert sorted(statuses) == [200] + [409] * 7
 
@@ -324,5 +324,3 @@ def test_the_language_of_stored_texts_is_that_of_the_create_call(stack: Stack) -
     result = stack.data("GET", f"/api/v1/workflows/echo/runs/{response['runId']}")
     assert result["outputs"]["message"] == "工作流执行成功"
     assert result["nodes"][0]["output"]["message"] == "处理成功"
-
-

@@ -1,7 +1,6 @@
 """What must hold at the end of every schedule, whatever has happened in it."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from stepweave.execution.visit import START, Visit, VisitBody
 from stepweave.services.event_log import Event
 from stepweave.store.runs import Runs
 
+from tests.property.chaos.questions import question_faults
 from tests.property.chaos.reference import Fate, fates, output
 from tests.property.chaos.state_machine import GIVEN_UP
 from tests.property.chaos.streams import stream_faults
@@ -49,7 +49,9 @@ class _Examination:
         yield from self._order()
         yield from self._end()
         yield from self._nodes()
-        yield from stream_faults(self._events, self._visits, self._bodies)
+        world = self._world
+        yield from stream_faults(world.workflow, self._events, self._visits, self._bodies)
+        yield from question_faults(world.workflow, world.people, self._events, self._visits, self._bodies)
         yield from self._effects()
 
     def _log(self) -> Iterator[str]:
@@ -177,9 +179,11 @@ class _Examination:
         """Without any fault an effect happens once for each of its attempts."""
         if self._world.weather.until:
             return
-        attempts: Counter[str] = Counter()
-        for node_id, visit in self._visits.items():
-            attempts[node_id] = visit.tries + 1
-        for node_id, number in self._world.types.effect.began.items():
-            if number != attempts[node_id]:
+        for node in self._world.workflow.nodes:
+            node_id, number = node["id"], self._world.types.effect.began[node["id"]]
+            stops = sum(act != "say" for act in node["data"].get("script", []))
+            most = self._visits[node_id].tries + 1 + stops if node_id in self._visits else 0
+            if number > most:
                 yield f"{node_id} ran {number} times without a fault"
+        if self._world.sleepers:
+            yield f"{self._world.sleepers} chains sleep for ever"

@@ -71,6 +71,7 @@ class ChaoticChains:
         self.executions: dict[str, Execution] = {}
         self.weather: Weather = FINE
         self.lies = 0
+        self.stops = 0
         self.unheard: list[Actor] = []
 
     def start(self, name: str, step: dict[str, Any]) -> None:
@@ -91,7 +92,10 @@ class ChaoticChains:
             if self._chance.random() < self.weather.lie:
                 self.lies += 1
                 return False
-            return None if now - execution.began < 60 and self._chance.random() < 0.1 else True
+            if now - execution.began < 60 and self._chance.random() < 0.1:
+                self.lies += 1
+                return None
+            return True
         if name not in self._ended:
             return None
         return now - self._ended[name] < 60 and self._chance.random() < 0.1
@@ -112,6 +116,7 @@ class ChaoticChains:
 
     def stop(self, name: str) -> None:
         self._pause()
+        self.stops += name in self.executions
         self.end(name)
 
     def end(self, name: str) -> None:

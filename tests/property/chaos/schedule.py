@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
 
+from stepweave.services import settling
 from stepweave.store import documents
 
 from tests.property.chaos.checks import examine
@@ -24,19 +25,20 @@ def lived(seed: int, *, weather: Weather | None = None, given: Workflow | None =
     weather = weather or storm(chance)
     random.seed(seed)  # the engine spreads its waits by the global generator
     world = World(seed, given or drawn, weather, bound)
-    with inline_bytes(chance.choice([300, documents.INLINE_BYTES, documents.INLINE_BYTES])):
+    with small_numbers(chance):
         world.live()
         world.wrong = examine(world)
     return world
 
 
 @contextmanager
-def inline_bytes(number: int) -> Iterator[None]:
-    """Longer values go to object storage."""
-    before = documents.INLINE_BYTES
-    documents.INLINE_BYTES = number
+def small_numbers(chance: Random) -> Iterator[None]:
+    """In some schedules almost every value goes to object storage, and every few steps a chain hands over."""
+    before = documents.INLINE_BYTES, settling.HAND_OVER_STEPS
+    documents.INLINE_BYTES = chance.choice([300, before[0], before[0]])
+    settling.HAND_OVER_STEPS = chance.choice([3, before[1], before[1]])
     try:
         yield
     finally:
-        documents.INLINE_BYTES = before
+        documents.INLINE_BYTES, settling.HAND_OVER_STEPS = before
 

@@ -56,7 +56,7 @@ class StateMachine:
             self._lose(invocation)
             return self._try_again(execution)
         invocation.resume()
-        if invocation.done:
+        if invocation.done and execution.invocation is invocation:
             execution.invocation = None
             self._hear(execution, invocation)
 
@@ -72,10 +72,11 @@ class StateMachine:
     def move(self, group: list[Actor], place: int) -> Actor | None:
         """An actor that no execution waits for takes a step, or dies; gives it when it is through."""
         actor = group[place]
-        if self._chance.random() < self.weather.death:
-            self.kill(actor)
-        else:
-            actor.resume()
+        if not actor.done:
+            if self._chance.random() < self.weather.death:
+                self.kill(actor)
+            else:
+                actor.resume()
         if not actor.done:
             return None
         del group[place]
@@ -112,6 +113,7 @@ class StateMachine:
 
     def _hear(self, execution: Execution, invocation: Actor) -> None:
         if invocation.error is not None:
+            execution.token = None
             if not self.repeats(invocation.error):
                 self._try_again(execution)
             return

@@ -5,6 +5,7 @@ item, in any order; meanwhile every other write on one of them conflicts, and re
 items see each at another moment. An outcome may be unknown: written or not. A call may be refused for load.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
@@ -40,23 +41,27 @@ class ChaoticItems(MemoryItems):
         self.deciding: list[Transaction] = []
         self.held: set[Key] = set()
         self.counts: Counter[str] = Counter()
+        self._sorted: dict[tuple[Table, str], list[Key]] = {}
+        self._sorted_at = 0
 
     def peek(self, key: Key) -> Item | None:
         """What is visible now; for the test, which must not disturb what it watches."""
         return self._items.get(key)
 
     def items_of(self, table: Table, partition: str) -> list[Item]:
-        return [item for key, item in self._items.items() if key.table == table and key.partition == partition]
+        return [self._items[key] for key in self._keys(table, partition)]
 
     def get(self, key: Key) -> Item | None:
         self._call("get")
-        return super().get(key)
+        return self._copy(key)
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
         self._call("get")
         found = {}
         for key in keys:
-            found |= super().get_many([key])
+            item = self._copy(key)
+            if item is not None:
+                found[key] = item
             self._between()
         return found
 
@@ -70,16 +75,40 @@ class ChaoticItems(MemoryItems):
         limit: int | None = None,
         descending: bool = False,
     ) -> list[Item]:
+        if descending or not self.chaotic:
+            return super().query(
+                table, partition, prefix=prefix, after=after, limit=limit, descending=descending
+            )
         self._call("query")
         found: list[Item] = []
         while limit is None or len(found) < limit:
-            page = super().query(table, partition, prefix=prefix, after=after, limit=1, descending=descending)
-            if not page:
+            keys = self._keys(table, partition)
+            beyond = Key(table, partition, after if after is not None else prefix or "")
+            place = bisect_right(keys, beyond) if keys and (after is not None or prefix) else 0
+            if place == len(keys) or (prefix and not str(keys[place].sort).startswith(prefix)):
                 break
-            found += page
-            after = page[0]["seq" if table == "events" else "sk"]
+            item = self._copy(keys[place])
+            assert item is not None, "keys are those of items"
+            found.append(item)
+            after = keys[place].sort
             self._between()
         return found
+
+    def _keys(self, table: Table, partition: str) -> list[Key]:
+        """In order; made anew when an item is new, which is seldom beside reading."""
+        if len(self._items) != self._sorted_at:
+            self._sorted.clear()
+            self._sorted_at = len(self._items)
+        known = self._sorted.get((table, partition))
+        if known is None:
+            known = sorted(key for key in self._items if key.table == table and key.partition == partition)
+            self._sorted[table, partition] = known
+        return known
+
+    def _copy(self, key: Key) -> Item | None:
+        """Flat: the engine makes values of items and never changes what is in them."""
+        item = self._items.get(key)
+        return None if item is None else dict(item)
 
     def update(self, update: Update) -> Item:
         self._call("update")

@@ -1,10 +1,13 @@
 """What must hold of the deltas of a run: no attempt mixed with another, none lost, none twice (protocol rule S)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from stepweave.execution.visit import Visit, VisitBody
 from stepweave.services.event_log import Event
+
+from tests.property.chaos.workflows import Workflow
 
 
 class Piece(NamedTuple):
@@ -22,35 +25,37 @@ def pieces(content: str) -> list[Piece]:
 
 
 def stream_faults(
-    events: list[Event], visits: Mapping[str, Visit], bodies: Mapping[str, VisitBody]
+    workflow: Workflow, events: list[Event], visits: Mapping[str, Visit], bodies: Mapping[str, VisitBody]
 ) -> Iterator[str]:
+    scripts = {node["id"]: node["data"].get("script", []) for node in workflow.nodes}
     streams: dict[str, list[Piece]] = {}
-    retries: dict[str, int] = {}
+    retries: Counter[str] = Counter()
     ended: set[str] = set()
     for event in events:
         if event.type == "node_status" and event.data["status"] != "RUNNING":
             ended.add(event.data["nodeId"])
         if event.type != "node_stream":
             continue
-        node_id = event.data["nodeId"]
+        node_id, kind = event.data["nodeId"], event.data["kind"]
         if node_id in ended:
             yield f"{node_id} streams after its end"
-        if event.data["kind"] == "status":
-            retries[node_id] = retries.get(node_id, 0) + 1
-        else:
+        if kind == "status":
+            retries[node_id] += 1
+        elif kind in ("thinking", "tool_progress"):
             streams.setdefault(node_id, []).extend(pieces(event.data["content"]))
     for node_id, stream in streams.items():
-        yield from _mixed(node_id, stream)
-    for node_id, body in bodies.items():
-        yield from _untrue_trace(node_id, streams.get(node_id, []), body)
+        yield from _mixed(node_id, stream, scripts[node_id])
     for node_id, visit in visits.items():
-        if retries.get(node_id, 0) < visit.tries:
+        if retries[node_id] < visit.tries:
             yield f"{node_id} was tried again without a word"
+        if node_id in bodies:
+            yield from _untrue_trace(visit, streams.get(node_id, []), bodies[node_id], scripts[node_id])
 
 
-def _mixed(node_id: str, stream: list[Piece]) -> Iterator[str]:
-    """Runs follow each other, each from its beginning and without a hole; attempts never go back."""
-    finished: set[int] = set()
+def _mixed(node_id: str, stream: list[Piece], script: list[str]) -> Iterator[str]:
+    """Runs follow each other, each without a hole from where a run may begin; attempts never go back."""
+    says = [place for place, act in enumerate(script) if act == "say"]
+    before: set[int] = set()
     last: Piece | None = None
     for piece in stream:
         if piece.node_id != node_id:
@@ -58,19 +63,20 @@ def _mixed(node_id: str, stream: list[Piece]) -> Iterator[str]:
         if last is not None and piece.run == last.run:
             if piece.place != last.place + 1:
                 yield f"{node_id} streams {last} and then {piece}"
-        else:
-            if last is not None:
-                finished.add(last.run)
-                if piece.attempt < last.attempt:
-                    yield f"{node_id} goes back from {last} to {piece}"
-            if piece.run in finished or piece.place != 0:
-                yield f"deltas of {node_id} are mixed: {last}, {piece}"
+        elif piece.run in before or (last is not None and piece.attempt < last.attempt):
+            yield f"deltas of {node_id} are mixed: {last}, then {piece}"
+        elif piece.place not in says or (piece.place and script[piece.place - 1] == "say"):
+            yield f"{node_id} lost what came before {piece}"
+        before.add(piece.run)
         last = piece
 
 
-def _untrue_trace(node_id: str, stream: list[Piece], body: VisitBody) -> Iterator[str]:
-    """What the trace tells was streamed, whole and in that order (contract §5): runs that were lost come between."""
+def _untrue_trace(visit: Visit, stream: list[Piece], body: VisitBody, script: list[str]) -> Iterator[str]:
+    """What the trace tells was streamed, in that order (contract §5); what lost runs streamed comes between."""
     told = pieces(body.output.get("trace", {}).get("thinking", ""))
-    counted = {piece.run for piece in told}
-    if told != [piece for piece in stream if piece.run in counted]:
-        yield f"the trace of {node_id} has {told}, streamed were {stream}"
+    rest = iter(stream)
+    if not all(piece in rest for piece in told):
+        yield f"the trace of {visit.node_id} has {told}, streamed were {stream}"
+    says = [place for place, act in enumerate(script) if act == "say"]
+    if visit.status == "SUCCESS" and [piece.place for piece in told] != says * (visit.tries + 1):
+        yield f"the trace of {visit.node_id} has {told} of {says}, {visit.tries + 1} times"

@@ -9,8 +9,8 @@ from typing import Any
 class Weather:
     """`unknown`: a write whose outcome nobody tells. `busy`: a call refused for load. `death`: an invocation is lost at
     this step, of those `overtime` live on unheard. `twin`: a step is invoked twice. `loss`: all executions end at once.
-    `redrive`, `reader`: one more of them begins. `lie`: a living execution is called dead. `amnesia`: a warm process is
-    replaced. `cancel`, `failing_start`: odds of a schedule, not of a step. After `until` steps the weather is fine.
+    `redrive`, `sweep`, `reader`: one more of them begins. `lie`: a living execution is called dead. `amnesia`: a warm process is
+    replaced. `cancel`: of a schedule, not of a step. After `until` steps the weather is fine.
     """
 
     unknown: float = 0.0
@@ -20,6 +20,7 @@ class Weather:
     twin: float = 0.0
     loss: float = 0.0
     redrive: float = 0.0
+    sweep: float = 0.0
     lie: float = 0.0
     amnesia: float = 0.0
     cancel: float = 0.0
@@ -38,7 +39,8 @@ def storm(chance: Random) -> Weather:
         death=0.015,
         twin=0.06,
         loss=0.0015,
-        redrive=0.006,
+        redrive=0.004,
+        sweep=0.003,
         lie=0.05,
         amnesia=0.3,
         cancel=0.2,

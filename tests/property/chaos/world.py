@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from stepweave import clock as times
-from stepweave.errors import RunAlreadyStarted
+from stepweave.errors import RunAlreadyFinished, RunAlreadyStarted
 from stepweave.execution.run import Run
 from stepweave.graph.model import parse_definition
 from stepweave.items import Item, Key
@@ -18,6 +18,7 @@ from stepweave.store import heads
 
 from tests.property.chaos.actors import Actor, pause
 from tests.property.chaos.nodes import Types
+from tests.property.chaos.people import People
 from tests.property.chaos.platform import ChaoticChains, SlowClock
 from tests.property.chaos.readers import Reader
 from tests.property.chaos.state_machine import StateMachine
@@ -57,6 +58,7 @@ class World:
         self._create(workflow)
         self._processes = [self._process() for _ in range(_PROCESSES)]
         self.machine = StateMachine(self.chance, self._clock, self._chains, self._engine, self._forget)
+        self.people = People(self.chance, self.items, RUN_ID)
         self._others: list[Actor] = []
         self._last_seq = 0
         self.revivals = 0
@@ -93,21 +95,25 @@ class World:
         self.items.weather = self._chains.weather = self.machine.weather = weather
         if self.chance.random() < weather.redrive:
             self._begin("redrive", lambda engine: engine.redrive.redrive(RUN_ID))
+        if self.chance.random() < weather.sweep:
+            self._begin("sweep", lambda engine: engine.sweep.look_after(RUN_ID))
         if self.chance.random() < weather.loss:
             self.machine.lose_all()
         if self.chance.random() < weather.reader and len(self.readers) < 4:
             self._begin_reading(self.chance.randint(0, self._last_seq - self.is_over))
         if self.run_item["closing"] and self.chance.random() < 0.01:
             self._begin("close", lambda engine: engine.closing.close(RUN_ID))
+        if self.chance.random() < 0.01:
+            self._answer()
 
     def _step(self) -> bool:
         """One step of somebody who can take one; False when all is done, or nothing more will ever happen."""
-        executions = self._chains.executions
+        executions = [each for each in self._chains.executions.values() if not each.asleep]
         deciding, orphans, others = self.items.deciding, self.machine.orphans, self._others
         number = len(deciding) + len(orphans) + len(others) + len(executions)
         if not number:
             return self._revive()
-        if self.readers and self.chance.random() < 0.15:
+        if self.readers and self.chance.random() < 0.08:
             self._read(self.chance.choice(self.readers))
             return True
         place = int(self.chance.random() * number)
@@ -121,20 +127,22 @@ class World:
         place -= len(orphans)
         if place < len(others):
             gone = self.machine.move(others, place)
-            if gone is not None and (gone.killed or gone.error is not None):
-                self.machine.deaths += 1  # it may have been about to start a chain
+            if gone is not None and (gone.killed or gone.error is not None or gone.result is False):
+                self.machine.deaths += 1  # it may have been about to start a chain, or could not wake it
             return True
-        self.machine.drive(list(executions.values())[place - len(others)])
+        self.machine.drive(executions[place - len(others)])
         return True
 
     def _revive(self) -> bool:
-        """Nobody is left. Either all is done, or what died is started again, as the sweep does."""
+        """Nobody moves. Either all is done, or people are waited for, or what died is started again by the sweep."""
         if self.is_over and not self.run_item["closing"]:
             return False
         if self.run_item["status"] == "CREATED":
             self._begin("start", self._start)
             return True
-        if not self.is_over and not self.machine.deaths:
+        if not self.is_over and self._answer():
+            return True
+        if not (self.is_over or self.machine.deaths or self._chains.stops or self._chains.lies):
             self.wrong.append("stands still though nothing died")
             return False
         self.revivals += 1
@@ -142,7 +150,17 @@ class World:
             self.wrong.append("closing does not end" if self.is_over else "redriving does not help")
             return False
         self._clock.pass_by(61)
-        self._begin("redrive", lambda engine: engine.redrive.redrive(RUN_ID))
+        self._begin("sweep", lambda engine: engine.sweep.look_after(RUN_ID))
+        return True
+
+    def _answer(self) -> bool:
+        """Two people answer a question, if there is one."""
+        questions = list(self.people.unanswered())
+        if not questions:
+            return False
+        clarify_id = self.chance.choice(questions)
+        for _ in range(2):
+            self._begin("answer", lambda engine: self.people.answer(engine, clarify_id))
         return True
 
     def _settle_down(self) -> None:
@@ -161,6 +179,7 @@ class World:
                     self._read(reader)
                 else:
                     self.wrong.append("a reader never ends")
+        self.sleepers = sum(each.asleep for each in self._chains.executions.values())
         invocations = (each.invocation for each in self._chains.executions.values())
         left = [*self.machine.orphans, *self._others, *(each.actor for each in self.readers)]
         for actor in [*left, *(each for each in invocations if each is not None)]:
@@ -169,7 +188,7 @@ class World:
         self.wrong += self.machine.leaks
 
     def _begin_reading(self, after: int) -> None:
-        limit = self.chance.choice([1, 3, 50])
+        limit = self.chance.choice([2, 50])
         self.readers.append(Reader(self._engine().events, RUN_ID, after, limit, self._told))
 
     def _read(self, reader: Reader) -> None:
@@ -205,7 +224,7 @@ class World:
     def _start(self, engine: Engine) -> None:
         try:
             engine.runs.start(engine.runs.get(RUN_ID))
-        except RunAlreadyStarted:
+        except (RunAlreadyStarted, RunAlreadyFinished):
             pass  # by an earlier call that died before it could say so
 
     def _engine(self) -> Engine:

@@ -9,8 +9,8 @@ from tests.builders.nodes import node
 from tests.builders.scopes import WrittenScope
 
 
-def inputs_of(scope: WrittenScope, *declared: dict[str, Any], **options: Any) -> Inputs:
-    return Inputs.of(node("llm", inputs=list(declared)), scope, **options)
+def inputs_of(scope: WrittenScope, *declared: dict[str, Any]) -> Inputs:
+    return Inputs.of(node("llm", inputs=list(declared)), scope)
 
 
 def test_of_twenty_predecessors_with_five_fields_only_the_two_values_referred_to_are_loaded() -> None:
@@ -71,8 +71,8 @@ def test_files_of_the_run_are_only_asked_about() -> None:
             return path == "a.txt"
 
     doc = {"name": "doc", "type": "filePath"}
-    assert inputs_of(WrittenScope({}, {"doc": "a.txt"}), doc, files=Files()).problems == []
-    assert len(inputs_of(WrittenScope({}, {"doc": "b.txt"}), doc, files=Files()).problems) == 1
+    assert inputs_of(WrittenScope({}, {"doc": "a.txt"}, files=Files()), doc).problems == []
+    assert len(inputs_of(WrittenScope({}, {"doc": "b.txt"}, files=Files()), doc).problems) == 1
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_two_sources_of_a_name_are_told_in_the_log_of_the_node() -> None:
 
 
 def test_the_legacy_spread_brings_every_field_of_every_predecessor() -> None:
-    scope = WrittenScope({"a": {"x": 1, "_git": 0}, "b": {"x": 2, "y": 3}}, {"z": 4})
-    inputs = inputs_of(scope, {"name": "y"}, legacy_flat_inject=True)
+    scope = WrittenScope({"a": {"x": 1, "_git": 0}, "b": {"x": 2, "y": 3}}, {"z": 4}, flat=True)
+    inputs = inputs_of(scope, {"name": "y"})
     assert inputs.variables == {"a__x": 1, "b__x": 2, "b__y": 3, "y": 3}
 
 

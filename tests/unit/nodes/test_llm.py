@@ -1,5 +1,3 @@
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -10,33 +8,17 @@ from stepweave.execution.work import RunEnded
 from stepweave.graph.model import Node
 from stepweave.graph.spec import Field, NodeSpec
 from stepweave.nodes.llm import Llm
+from tests.builders.scopes import WrittenScope
 from tests.functional.openai_server import fails, openai_server, says
 from tests.unit.agents.work import ModelsOf, RecordingWork
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A scope of initial inputs and of envelopes by node, the nearest first."""
-
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    nodes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def predecessors(self) -> Sequence[str]:
-        return list(self.nodes)
-
-    def envelope(self, node_id: str) -> Mapping[str, Any] | None:
-        return self.nodes.get(node_id)
-
-    def declared(self, node_id: str) -> frozenset[str] | None:
-        return None
 
 
 def node(**data: Any) -> Node:
     return Node(id="write", type="llm", data={"model": "scripted:inline", "userPrompt": "p", **data})
 
 
-def run(*steps: dict[str, Any], scope: Seen | None = None, work: RecordingWork | None = None, **data: Any) -> Outcome:
-    return Llm().run(node(script=[list(steps)], **data), scope or Seen(), work or RecordingWork())
+def run(*steps: dict[str, Any], scope: WrittenScope | None = None, work: RecordingWork | None = None, **data: Any) -> Outcome:
+    return Llm().run(node(script=[list(steps)], **data), scope or WrittenScope(), work or RecordingWork())
 
 
 def output(name: str, kind: str = "string", description: str = "") -> dict[str, str]:
@@ -139,7 +121,7 @@ def test_stored_texts_are_in_the_language_of_the_run() -> None:
 
 
 def test_both_prompts_are_rendered_and_what_they_used_is_kept() -> None:
-    scope = Seen({"topic": "大语言模型"}, {"first": {"status": 200, "data": {"found": ["a"]}}})
+    scope = WrittenScope({"first": {"found": ["a"]}}, {"topic": "大语言模型"})
     outcome = run(
         {"text": "$system / $prompt"},
         scope=scope,
@@ -188,7 +170,7 @@ def test_a_provider_gets_the_instruction_at_the_end_of_the_prompt() -> None:
     declared = [output("title", description="a headline"), output("score", "number")]
     with openai_server(says('{"title": "x", ', '"score": 2}')) as server:
         work = RecordingWork(models=ModelsOf(ModelSettings(openai_base_url=server.base_url)))
-        outcome = Llm().run(node(model="openai:m", outputs=declared, temperature=0.5, maxTokens=9), Seen(), work)
+        outcome = Llm().run(node(model="openai:m", outputs=declared, temperature=0.5, maxTokens=9), WrittenScope(), work)
     assert outcome.envelope["data"] == {"title": "x", "score": 2}
     [sent] = server.requests
     prompt = sent["messages"][-1]["content"]
@@ -251,7 +233,7 @@ def test_every_precondition_that_fails_is_told_and_the_model_is_not_called() -> 
         {"name": "first", "type": "string", "required": True},
         {"name": "second", "type": "number", "required": True},
     ]
-    outcome = run({"text": "never"}, scope=Seen({"second": "many"}), work=work, inputs=inputs)
+    outcome = run({"text": "never"}, scope=WrittenScope(inputs={"second": "many"}), work=work, inputs=inputs)
     assert outcome.status == "FAILED"
     assert outcome.error is not None
     assert '"first"' in outcome.error
@@ -270,7 +252,7 @@ def test_a_failure_of_the_provider_is_told_in_its_words_with_the_trace_up_to_it(
 
 
 def test_a_script_that_runs_out_fails_the_node_in_words() -> None:
-    outcome = Llm().run(node(script=[]), Seen(), RecordingWork())
+    outcome = Llm().run(node(script=[]), WrittenScope(), RecordingWork())
     assert outcome.error is not None
     assert "脚本已经用完" in outcome.error
 
@@ -278,7 +260,7 @@ def test_a_script_that_runs_out_fails_the_node_in_words() -> None:
 def test_a_throttled_provider_is_worth_another_attempt_and_a_refusal_is_not() -> None:
     with openai_server(fails(429, "slow down"), fails(400, "too long")) as server:
         work = RecordingWork(models=ModelsOf(ModelSettings(openai_base_url=server.base_url)))
-        first, second = (Llm().run(node(model="openai:m"), Seen(), work) for _ in range(2))
+        first, second = (Llm().run(node(model="openai:m"), WrittenScope(), work) for _ in range(2))
     assert (first.error, first.retryable) == ("模型服务出错（HTTP 429）：slow down", True)
     assert (second.error, second.retryable) == ("模型服务出错（HTTP 400）：too long", False)
 
@@ -286,7 +268,7 @@ def test_a_throttled_provider_is_worth_another_attempt_and_a_refusal_is_not() ->
 def test_an_answer_cut_at_its_length_succeeds_with_a_warning() -> None:
     with openai_server(says("half", finish_reason="length")) as server:
         work = RecordingWork(models=ModelsOf(ModelSettings(openai_base_url=server.base_url)))
-        outcome = Llm().run(node(model="openai:m"), Seen(), work)
+        outcome = Llm().run(node(model="openai:m"), WrittenScope(), work)
     assert outcome.envelope["data"] == {"result": "half"}
     assert messages(outcome, "WARN") == ["回答在 maxTokens 处被截断"]
 

@@ -32,6 +32,8 @@ def test_the_old_key_of_the_seed_is_known() -> None:
         ("LOG_LEVEL", "LOUD"),
         ("OPENAI_BASE_URL", "example.org"),
         ("WORKFLOW_WORKSPACE_LEGACY_FLAT_INJECT", "perhaps"),
+        ("MODEL_PRICES", "cheap"),
+        ("MODEL_PRICES", '{"openai:m": {"input": 1}}'),
     ],
 )
 def test_a_bad_value_is_told_by_the_name_of_its_variable(variable: str, value: str) -> None:
@@ -39,6 +41,11 @@ def test_a_bad_value_is_told_by_the_name_of_its_variable(variable: str, value: s
         read_settings(ENOUGH | {variable: value})
     assert variable in told.value.text.zh
     assert variable in told.value.text.en
+
+
+def test_prices_are_read_from_json() -> None:
+    prices = read_settings(ENOUGH | {"MODEL_PRICES": '{"openai:m": {"input": 1.5, "output": 2}}'}).model_prices
+    assert (prices["openai:m"].input, prices["openai:m"].output) == (1.5, 2)
 
 
 def test_everything_that_is_missing_is_told_at_once() -> None:

@@ -1,9 +1,12 @@
 """The ports in memory: for tests, benchmarks and anything that wants a run without a cloud."""
 
 import copy
+import io
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from stepweave.items import (
     SCHEMAS,
@@ -25,6 +28,8 @@ from stepweave.items import (
     Write,
     WriteRefused,
 )
+
+_PIECE = 1024 * 1024
 
 
 class MemoryItems:
@@ -183,7 +188,7 @@ def written(write: Write, item: Item | None) -> Item | None:
 
 
 class MemoryBlobs:
-    """A `BlobStore` in a dictionary."""
+    """A `BlobStore` in a dictionary. Its addresses have the form of others, but nobody answers there."""
 
     def __init__(self) -> None:
         self._blobs: dict[str, bytes] = {}
@@ -194,12 +199,34 @@ class MemoryBlobs:
     def get(self, name: str) -> bytes | None:
         return self._blobs.get(name)
 
+    def size(self, name: str) -> int | None:
+        content = self.get(name)
+        return len(content) if content is not None else None
+
+    def open(self, name: str) -> Iterator[bytes] | None:
+        content = self.get(name)
+        if content is None:
+            return None
+        return (content[start : start + _PIECE] for start in range(0, len(content), _PIECE))
+
+    @contextmanager
+    def writer(self, name: str, content_type: str = "application/octet-stream") -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        self.put(name, content.getvalue(), content_type)
+
     def list(self, prefix: str) -> Iterable[tuple[str, int]]:
         return [(name, len(blob)) for name, blob in sorted(self._blobs.items()) if name.startswith(prefix)]
 
     def delete(self, names: Sequence[str]) -> None:
         for name in names:
             self._blobs.pop(name, None)
+
+    def upload_url(self, name: str, size: int, seconds: int) -> str:
+        return f"memory://blobs/{quote(name)}?{urlencode({'size': size, 'seconds': seconds})}"
+
+    def download_url(self, name: str, seconds: int, disposition: str | None = None) -> str:
+        return f"memory://blobs/{quote(name)}?{urlencode({'seconds': seconds, 'disposition': disposition or ''})}"
 
 
 class MemoryChains:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic_ai import exceptions
 
-from stepweave.agents.request import ModelRefused, ProviderFailed
+from stepweave.agents.request import NodeStopped, ProviderFailed
 from stepweave.texts import Text
 
 _LONGEST_WORDS = 500
@@ -20,7 +20,7 @@ def classify(error: Exception, secrets: Iterable[str]) -> ProviderFailed | None:
     that is used up. None of `secrets` stands in the text, whatever the provider quotes.
     """
     match error:
-        case ModelRefused():
+        case NodeStopped():
             return error.failure
         case exceptions.ModelHTTPError():
             return _told(f"HTTP {error.status_code}", error, secrets, retryable=_worth_trying(error))

@@ -1,79 +1,88 @@
-"""Drives a model of the agent library for one node: streams what it says, counts what it costs, stops when told to."""
+"""Drives a model for one node: streams what it says, counts what it costs, stops when told to, goes on where it was."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from dataclasses import replace
 
-from pydantic_ai import Agent, NativeOutput, StructuredDict
-from pydantic_ai.messages import (
-    ModelResponse,
-    PartDeltaEvent,
-    PartStartEvent,
-    TextPart,
-    TextPartDelta,
-    ThinkingPart,
-    ThinkingPartDelta,
-)
-from pydantic_ai.models import Model
-from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
-from pydantic_graph import End
 
+from stepweave.agents.conversation import Conversation
+from stepweave.agents.deadline import Deadline, OutOfTime
 from stepweave.agents.failures import classify
 from stepweave.agents.models import OpenedModel
 from stepweave.agents.request import LoopRequest, LoopResult, ProviderFailed
 from stepweave.agents.script import Play
+from stepweave.agents.state import LoopState
+from stepweave.agents.ticking import while_ticking
 from stepweave.agents.transcript import Transcript
+from stepweave.execution.outcome import Asked, Unfinished
+from stepweave.execution.pause import Answer, Question
 from stepweave.execution.work import Work
 from stepweave.texts import Text
 
-TICK_SECONDS = 0.05
+_GIVEN_UP = 2
+"""How often the platform's time may fail to suffice for one and the same turn."""
 
-_JSON_TYPES = {"string": "string", "filePath": "string", "number": "number", "boolean": "boolean"}
-_CUT_SHORT = {
-    "length": Text("回答在 maxTokens 处被截断", "the answer was cut at maxTokens"),
-    "content_filter": Text("回答被模型服务的内容过滤器截断", "the answer was cut by the provider's content filter"),
-}
+_SHORTEST_SECRET = 8
 
 
 def run_loop(request: LoopRequest, work: Work) -> LoopResult:
-    """Runs the loop to its end, in an event loop of its own.
+    """One call of a model, in an event loop of its own.
 
     A failure of the provider is a value in the result. Raises what `work` raises — `RunEnded`, `Superseded` — as soon
     as it does: the call to the model is given up then and there.
+    """
+    ended = run_agent(request, work)
+    assert isinstance(ended, LoopResult), "only an agent asks, or goes on later"
+    return ended
+
+
+def run_agent(request: LoopRequest, work: Work) -> LoopResult | Asked | Unfinished:
+    """As `run_loop`, with the tools of the request's `abilities`, from where `work.saved` stands.
+
+    The state is stored after every turn that called tools and whenever the provider fails in a way that may pass, so
+    that whoever goes on repeats one turn at most, and nobody is asked twice for one call.
     """
     return asyncio.run(_Loop(request, work).run())
 
 
 class _Loop:
     def __init__(self, request: LoopRequest, work: Work) -> None:
+        saved = work.saved if request.abilities is not None else None
+        before = LoopState.from_json(saved) if saved is not None else None
         self._request = request
         self._work = work
-        self._transcript = Transcript(work)
-        self._usage = RunUsage()
-        self._text = ""
-        self._cut_short: Text | None = None
+        self._began = work.clock.monotonic()
+        self._deadline = Deadline(work.remaining) if request.abilities is not None else None
+        self._transcript = Transcript(work, opening=request.opening, told=before.transcript if before else None)
+        self._seconds = before.seconds if before else 0.0
+        self._questions = before.questions if before else ()
+        self._given_up = before.given_up if before else 0
+        self._in_turn = True
+        usage = RunUsage(input_tokens=before.input_tokens, output_tokens=before.output_tokens) if before else RunUsage()
+        self._talk = Conversation(request, work, self._transcript, usage, self._between_turns)
+        self._talk.resume(before.messages if before else None)
 
-    async def run(self) -> LoopResult:
-        failure = await _while_ticking(self._attempt(), self._work)
-        return LoopResult(
-            text="" if failure else self._text,
-            thinking=self._transcript.streamed,
-            usage={"inputTokens": self._usage.input_tokens, "outputTokens": self._usage.output_tokens},
-            tool_calls=(),
-            logs=self._transcript.logs,
-            cut_short=self._cut_short,
-            failure=failure,
-        )
+    async def run(self) -> LoopResult | Asked | Unfinished:
+        asked = self._ask()
+        if asked is not None:
+            return asked
+        try:
+            failure = await while_ticking(self._attempt(), self._tick)
+        except OutOfTime:
+            return self._out_of_time()
+        if failure is not None:
+            return self._failed(failure)
+        self._questions = self._talk.questions
+        return self._ask() or self._result(None)
 
     async def _attempt(self) -> ProviderFailed | None:
         secrets: tuple[str, ...] = ()
-        limit = asyncio.timeout(self._request.timeout)
+        limit = asyncio.timeout(self._seconds_left())
         try:
             opened = self._open()  # a provider's first model may take seconds to import: not the node's time
-            secrets = opened.secrets
+            secrets = (*opened.secrets, *self._headers())
             async with limit:
-                await self._converse(opened.model)
+                await self._talk.run(opened.model, self._answers())
         except Exception as error:
             if limit.expired():
                 return _timed_out(self._request.timeout)
@@ -89,103 +98,101 @@ class _Loop:
         opened: OpenedModel = self._work.models.open(request.model, play)
         return opened
 
-    async def _converse(self, model: Model[Any]) -> None:
-        """Asks the model until it answers without calling a tool.
+    def _tick(self) -> None:
+        self._work.tick()
+        if self._deadline is not None:
+            self._deadline.check()
 
-        What it said is then the answer as it stands: reading it is the node's affair, so that an answer which is not
-        what was asked for costs no second call.
-        """
-        native = _native_output(self._request, model)
-        instruction = "" if native else self._request.instruction
-        agent: Agent[None, Any] = Agent(
-            model, output_type=native or str, instructions=self._request.system or None, model_settings=self._settings()
+    def _between_turns(self) -> None:
+        """Nothing of the completed turn is done again from here on."""
+        if self._deadline is None:
+            return
+        self._given_up = 0
+        self._questions = ()
+        if self._deadline.is_near:
+            self._in_turn = False
+            raise OutOfTime
+        self._work.save(self._state().to_json())
+
+    # Questions to people
+
+    def _ask(self) -> Asked | None:
+        """The next question without an answer; the answers there are stand in the transcript then."""
+        for number, open_question in enumerate(self._questions):
+            if open_question.told:
+                continue
+            answer = self._work.answers.get(open_question.key)
+            if answer is None:
+                question = Question.from_json(open_question.question)
+                self._transcript.asks(open_question.name, open_question.arguments, question)
+                return Asked(question, open_question.key, self._state().to_json())
+            self._transcript.answered(open_question.name, open_question.arguments, answer)
+            told = replace(open_question, told=True)
+            self._questions = (*self._questions[:number], told, *self._questions[number + 1 :])
+        return None
+
+    def _answers(self) -> dict[str, Answer]:
+        return {question.call_id: self._work.answers[question.key] for question in self._questions}
+
+    # How it ends
+
+    def _out_of_time(self) -> LoopResult | Unfinished:
+        """Goes on in the next invocation, unless the present turn has been given up too often to hope for it."""
+        if self._in_turn:
+            self._given_up += 1
+        if self._given_up < _GIVEN_UP:
+            return Unfinished(self._state().to_json())
+        return self._failed(
+            ProviderFailed(
+                Text(
+                    "一轮模型调用及其工具超出了平台的时间限制",
+                    "one request to the model with its tools took longer than the platform allows",
+                ),
+                retryable=False,
+            )
         )
-        async with model, agent.iter(self._request.prompt + instruction, usage=self._usage) as run:
-            node = run.next_node
-            iteration = 0
-            while not isinstance(node, End):
-                if Agent.is_model_request_node(node):
-                    iteration += 1
-                    self._transcript.step(iteration)
-                    async with node.stream(run.ctx) as stream:
-                        async for event in stream:
-                            self._hear(event)
-                        response = stream.response
-                    if not response.tool_calls:
-                        self._conclude(response)
-                        return
-                node = await run.next(node)
 
-    def _settings(self) -> ModelSettings:
-        settings = ModelSettings()
-        if self._request.temperature is not None:
-            settings["temperature"] = self._request.temperature
-        if self._request.max_tokens is not None:
-            settings["max_tokens"] = self._request.max_tokens
-        return settings
+    def _failed(self, failure: ProviderFailed) -> LoopResult:
+        self._transcript.log("ERROR", failure.text.to(self._work.language))
+        if failure.retryable and self._request.abilities is not None:
+            self._work.save(self._state().to_json())
+        return self._result(failure)
 
-    def _hear(self, event: Any) -> None:
-        match event:
-            case PartStartEvent(part=TextPart(content=delta) | ThinkingPart(content=delta)) if delta:
-                self._transcript.thinking(delta)
-            case PartDeltaEvent(delta=TextPartDelta(content_delta=delta) | ThinkingPartDelta(content_delta=delta)) if (
-                delta
-            ):
-                self._transcript.thinking(delta)
-            case _:
-                pass  # the end of a part, a signature: nothing to show
+    def _result(self, failure: ProviderFailed | None) -> LoopResult:
+        return LoopResult(
+            text="" if failure else self._talk.text,
+            thinking=self._transcript.streamed,
+            usage={"inputTokens": self._talk.usage.input_tokens, "outputTokens": self._talk.usage.output_tokens},
+            tool_calls=self._transcript.calls,
+            logs=self._transcript.logs,
+            steps=self._talk.turns,
+            seconds=self._worked(),
+            cut_short=self._talk.cut_short,
+            failure=failure,
+        )
 
-    def _conclude(self, response: ModelResponse) -> None:
-        self._text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        self._cut_short = _CUT_SHORT.get(response.finish_reason or "")
+    def _state(self) -> LoopState:
+        return LoopState(
+            messages=self._talk.messages_to_json(),
+            transcript=self._transcript.to_json(),
+            input_tokens=self._talk.usage.input_tokens,
+            output_tokens=self._talk.usage.output_tokens,
+            seconds=self._worked(),
+            questions=self._questions,
+            given_up=self._given_up,
+        )
 
+    def _worked(self) -> float:
+        """Seconds of work up to now, of all invocations; none of them in which a person was waited for."""
+        return self._seconds + self._work.clock.monotonic() - self._began
 
-async def _while_ticking[T](work_of_model: Coroutine[Any, Any, T], work: Work) -> T:
-    """Runs the coroutine and calls `work.tick()` beside it; what the tick raises stops the coroutine and is raised."""
-    running = asyncio.create_task(work_of_model)
-    ticking = asyncio.create_task(_tick(work))
-    try:
-        await asyncio.wait({running, ticking}, return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
-            running.cancel()
-            await asyncio.wait({running})
-            await ticking
-        return await running
-    finally:
-        running.cancel()
-        ticking.cancel()
-        await asyncio.gather(running, ticking, return_exceptions=True)
+    def _seconds_left(self) -> float | None:
+        return None if self._request.timeout is None else max(0.0, self._request.timeout - self._seconds)
 
-
-async def _tick(work: Work) -> None:
-    while True:
-        await asyncio.sleep(TICK_SECONDS)
-        work.tick()
-
-
-def _native_output(request: LoopRequest, model: Model[Any]) -> NativeOutput[Any] | None:
-    """The model's own structured-output mode for the fields, where it has one that can express them all.
-
-    Free objects and arrays cannot be asked for that way: strict modes would make the model answer them empty.
-    """
-    if not request.fields or not model.profile.get("supports_json_schema_output", False):
-        return None
-    if any(field.type not in _JSON_TYPES for field in request.fields):
-        return None
-    properties = {
-        field.name: {
-            "type": _JSON_TYPES[field.type],
-            **({"description": field.description} if field.description else {}),
-        }
-        for field in request.fields
-    }
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": [field.name for field in request.fields],
-        "additionalProperties": False,
-    }
-    return NativeOutput(StructuredDict(schema, name="outputs"))
+    def _headers(self) -> tuple[str, ...]:
+        """What MCP servers are sent may be secret; a word too short to be one would be struck from every message."""
+        servers = self._request.abilities.servers if self._request.abilities is not None else ()
+        return tuple(value for server in servers for value in server.headers.values() if len(value) >= _SHORTEST_SECRET)
 
 
 def _timed_out(seconds: float | None) -> ProviderFailed:

@@ -10,6 +10,7 @@ from stepweave.api import (
     routes_asks,
     routes_definitions,
     routes_events,
+    routes_files,
     routes_history,
     routes_keys,
     routes_platform,
@@ -17,7 +18,7 @@ from stepweave.api import (
     routes_workflows,
 )
 from stepweave.api.buffered import BufferedStreams
-from stepweave.api.context import Api, Share
+from stepweave.api.context import Api
 from stepweave.api.errors import handle_errors
 from stepweave.api.live import LiveStreams
 from stepweave.api.middleware import Cors, Guard, RequestLog
@@ -52,12 +53,9 @@ class Answer(BaseModel):
     data: Any = Field(description="null on an error, but `{problems}` with GRAPH_INVALID.")
 
 
-def create_app(
-    engine: "Engine", settings: Settings, *, live: bool, pace: Pace = CONTRACT_PACE, share: Share | None = None
-) -> FastAPI:
+def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace = CONTRACT_PACE) -> FastAPI:
     """`live`: streams are held open; else every answer is bounded, for a gateway that buffers.
 
-    `share` stores an object and gives an address to read it from, for outputs too large for the gateway.
     A server that is asked to stop ends the live streams with `app.state.api.streams.close()`.
     """
     app = FastAPI(
@@ -69,17 +67,24 @@ def create_app(
         redirect_slashes=False,
         responses={200: {"model": Answer}, "default": {"model": Answer, "description": "An error."}},
     )
-    app.state.api = _services(engine, settings, live, pace, share)
+    app.state.api = _services(engine, settings, live, pace)
     handle_errors(app)
     app.add_middleware(Guard)
     app.add_middleware(Cors, origins=_origins(settings))
     app.add_middleware(RequestLog, clock=engine.ports.clock)
-    for router in (routes_workflows.router, routes_runs.router, routes_events.router, routes_asks.router):
+    for router in (
+        routes_workflows.router,
+        routes_runs.router,
+        routes_files.router,
+        routes_events.router,
+        routes_asks.router,
+    ):
         app.include_router(router, prefix=EXTERNAL)
     platform = APIRouter(prefix="/api")
     for router in (
         routes_platform.router,
         routes_history.router,
+        routes_files.platform,
         routes_asks.platform,
         routes_definitions.router,
         routes_keys.router,
@@ -89,7 +94,7 @@ def create_app(
     return app
 
 
-def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace, share: Share | None) -> Api:
+def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> Api:
     clock = engine.ports.clock
     outputs = Outputs(engine.store, engine.memory)
     reading = EventReading(
@@ -102,15 +107,19 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace, shar
         most=settings.events_max_per_run,
     )
     return Api(
+        blobs=engine.ports.blobs,
         workflows=engine.workflows,
         definitions=Definitions(engine.workflows, engine.specs, clock),
         runs=engine.runs,
+        creating=engine.creating,
+        files=engine.files,
         results=RunResults(
             runs=engine.store,
             workflows=engine.workflows,
             memory=engine.memory,
             outputs=outputs,
             asks=engine.asks,
+            files=engine.files,
             clock=clock,
         ),
         history=History(engine.store, engine.workflows, engine.memory),
@@ -120,7 +129,6 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace, shar
         keys=ApiKeys(Keys(engine.ports.items), clock),
         streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, pace),
         live=live,
-        share=share,
     )
 
 

@@ -11,6 +11,9 @@ from stepweave.store.keys import Scope
 from stepweave.texts import Text
 
 _LONGEST_TTL_HOURS = 87_600
+_MOST_UPLOADS = 500
+_UPLOADED = "uploadedFiles"
+_NO_PATH = object()
 
 
 def _no_callback(_: Any) -> Any:
@@ -21,10 +24,22 @@ def _no_callback(_: Any) -> Any:
     )
 
 
-def _no_files(inputs: dict[str, Any]) -> dict[str, Any]:
-    if inputs.get("uploadedFiles"):
-        raise refuse(Text("中的 uploadedFiles 暂不支持", "holds uploadedFiles, which is not supported yet"))
-    return inputs
+def _lists_files(inputs: dict[str, Any]) -> dict[str, Any]:
+    listed = inputs.get(_UPLOADED)
+    if listed is None or (isinstance(listed, list) and all(_path_of(each) is not _NO_PATH for each in listed)):
+        return inputs
+    raise refuse(
+        Text(
+            "中的 uploadedFiles 必须是数组，每一项是路径字符串或 {path}",
+            "holds uploadedFiles, which must be an array of paths, or of objects {path}",
+        )
+    )
+
+
+def _path_of(listed: Any) -> Any:
+    """The path that an element of `uploadedFiles` gives, None where it gives none."""
+    path = listed.get("path") if isinstance(listed, dict) else listed
+    return path if path is None or isinstance(path, str) else _NO_PATH
 
 
 def _is_workflow(name: str) -> str:
@@ -41,7 +56,7 @@ class RunBody(DataModel):
     """A new run. What `inputs` holds goes under `variables` of the same name."""
 
     variables: dict[str, Any] = Field(default_factory=dict, description="The run's inputs; undeclared ones are kept.")
-    inputs: Annotated[dict[str, Any], AfterValidator(_no_files)] = Field(
+    inputs: Annotated[dict[str, Any], AfterValidator(_lists_files)] = Field(
         default_factory=dict, description="Alias of `variables`, which win where both give a name."
     )
     is_async: bool = Field(
@@ -58,8 +73,26 @@ class RunBody(DataModel):
 
     @property
     def all_variables(self) -> dict[str, Any]:
-        inputs = {name: value for name, value in self.inputs.items() if name != "uploadedFiles"}
+        inputs = {name: value for name, value in self.inputs.items() if name != _UPLOADED}
         return inputs | self.variables
+
+    @property
+    def uploaded_paths(self) -> list[str | None]:
+        """Paths for the files that were sent along, in their order."""
+        return [_path_of(each) for each in self.inputs.get(_UPLOADED) or ()]
+
+
+class UploadBody(DataModel):
+    """A file that will be uploaded."""
+
+    path: str = Field(description="Where it goes in the run's workspace.", examples=["data/report.md"])
+    size: int = Field(ge=0, description="In bytes, exactly.")
+
+
+class UploadsBody(DataModel):
+    """Files that will be uploaded before the run starts."""
+
+    files: list[UploadBody] = Field(min_length=1, max_length=_MOST_UPLOADS)
 
 
 class KeyBody(DataModel):

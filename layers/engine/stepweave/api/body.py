@@ -23,14 +23,14 @@ TOO_LARGE = Text(
 )
 
 
-async def _json_object(request: Request) -> dict[str, Any]:
+async def json_object(request: Request) -> dict[str, Any]:
     """The body as a JSON object; no body is an empty one."""
     _check_type(request)
     raw = await _whole(request)
-    return await run_in_threadpool(_parse, raw) if raw.strip() else {}
+    return await run_in_threadpool(parse_object, raw) if raw.strip() else {}
 
 
-JsonObject = Annotated[dict[str, Any], Depends(_json_object)]
+JsonObject = Annotated[dict[str, Any], Depends(json_object)]
 
 
 def read[M: BaseModel](model: type[M], raw: dict[str, Any]) -> M:
@@ -53,13 +53,6 @@ def documented(model: type[BaseModel], required: bool = True) -> dict[str, Any]:
 
 def _check_type(request: Request) -> None:
     given = request.headers.get("content-type", "").partition(";")[0].strip()
-    if given.lower() == "multipart/form-data":
-        raise ValidationFailed(
-            Text(
-                "files：暂不支持上传文件，请用 application/json 提交 variables",
-                "files: uploading files is not supported yet, send variables as application/json",
-            )
-        )
     if given and not _JSON.fullmatch(given):
         raise UnsupportedMediaType(
             Text(
@@ -80,7 +73,8 @@ async def _whole(request: Request) -> bytes:
     return b"".join(chunks)
 
 
-def _parse(raw: bytes) -> dict[str, Any]:
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """A JSON object. Raises `ValidationFailed`, naming the place of the fault."""
     try:
         value = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except RecursionError:

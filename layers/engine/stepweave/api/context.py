@@ -1,15 +1,17 @@
 """What the routes work with: the services of one engine, made once when the app is made."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from stepweave.api.streams import Streams
+from stepweave.ports import BlobStore
 from stepweave.services.asks import Asks
+from stepweave.services.creating import Creating
 from stepweave.services.definitions import Definitions
 from stepweave.services.ending import Ending
+from stepweave.services.files import Files
 from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
 from stepweave.services.redrive import Redrive
@@ -17,17 +19,17 @@ from stepweave.services.results import RunResults
 from stepweave.services.runs import RunService
 from stepweave.store.workflows import Workflows
 
-Share = Callable[[str, bytes], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """`live` tells whether answers may be streamed and of any size, or pass a gateway that buffers them; `share`
-    stores an object and gives an address where it can be read for a while, None where there is no such address."""
+    """`live` tells whether answers may be streamed and of any size, or pass a gateway that buffers them."""
 
+    blobs: BlobStore
     workflows: Workflows
     definitions: Definitions
     runs: RunService
+    creating: Creating
+    files: Files
     results: RunResults
     history: History
     ending: Ending
@@ -36,7 +38,6 @@ class Api:
     keys: ApiKeys
     streams: Streams
     live: bool
-    share: Share | None
 
 
 def _of(request: Request) -> Api:

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stepweave import ids
 from stepweave.api.body import MOST_BYTES, TOO_LARGE
 from stepweave.api.errors import internal_error, refuse
+from stepweave.api.multipart import MOST_REQUEST_BYTES, is_multipart, request_too_large
 from stepweave.clock import Clock
 
 ALLOWED_HEADERS = (
@@ -113,8 +114,11 @@ class Guard:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
-        if _announced(scope) > MOST_BYTES:
-            await refuse(request, "PAYLOAD_TOO_LARGE", TOO_LARGE)(scope, receive, send)
+        most, text = (
+            (MOST_REQUEST_BYTES, request_too_large().text) if is_multipart(request) else (MOST_BYTES, TOO_LARGE)
+        )
+        if _announced(scope) > most:
+            await refuse(request, "PAYLOAD_TOO_LARGE", text)(scope, receive, send)
             return
         has_begun = False
 

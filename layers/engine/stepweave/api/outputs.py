@@ -5,11 +5,11 @@ from typing import Any
 
 from fastapi import Response
 
-from stepweave.api.answers import answer
+from stepweave.api.answers import JSON, answer
 from stepweave.api.context import Api
-from stepweave.errors import PayloadTooLarge
 from stepweave.services.wire import ANSWER_BYTES
-from stepweave.texts import Text
+
+_ADDRESS_SECONDS = 600
 
 
 def large_answer(api: Api, name: str, data: Any) -> Response:
@@ -17,11 +17,7 @@ def large_answer(api: Api, name: str, data: Any) -> Response:
     whole = answer(data)
     if api.live or len(whole.body) <= ANSWER_BYTES:
         return whole
-    if api.share is None:
-        raise PayloadTooLarge(
-            Text(
-                "输出超过网关允许的 5 MB，请通过不经网关的服务读取",
-                "the output is larger than the 5 MB that the gateway passes on: read it from a server without one",
-            )
-        )
-    return Response(None, 302, {"Location": api.share(name, bytes(whole.body)), "Cache-Control": "no-store"})
+    api.blobs.put(name, bytes(whole.body), JSON)
+    return Response(
+        None, 302, {"Location": api.blobs.download_url(name, _ADDRESS_SECONDS), "Cache-Control": "no-store"}
+    )

@@ -7,9 +7,9 @@ from stepweave.api import starting
 from stepweave.api.access import Admin, CurrentRun, Streaming
 from stepweave.api.answers import answer
 from stepweave.api.bodies import RunBody
-from stepweave.api.body import documented
 from stepweave.api.context import ApiContext
 from stepweave.api.parameters import LastEventId
+from stepweave.api.submission import documented_with_files
 
 router = APIRouter(tags=["platform"])
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["platform"])
 @router.post(
     "/workflows/{workflow}/run",
     summary="Create and start a run, and stream it",
-    openapi_extra=documented(RunBody, required=False),
+    openapi_extra=documented_with_files(RunBody),
 )
 async def run_now(_: Admin, asked: starting.Asked, api: ApiContext) -> Response:
     """As creating a run with `async: false`."""

@@ -9,11 +9,11 @@ from stepweave.api import starting
 from stepweave.api.access import CurrentNode, CurrentRun, KnownWorkflow, WorkflowRun
 from stepweave.api.answers import answer
 from stepweave.api.bodies import RunBody
-from stepweave.api.body import documented
 from stepweave.api.context import ApiContext
 from stepweave.api.outputs import large_answer
 from stepweave.api.paging import cursor_of, run_at
 from stepweave.api.parameters import RunStatusQuery, VisitQuery
+from stepweave.api.submission import documented_with_files
 from stepweave.errors import RunAlreadyFinished
 from stepweave.execution.run import CANCELLED, Run
 from stepweave.services.links import RunLinks
@@ -25,7 +25,7 @@ router = APIRouter(tags=["runs"])
 @router.post(
     "/workflows/{workflow}/runs",
     summary="Create a run",
-    openapi_extra=documented(RunBody, required=False),
+    openapi_extra=documented_with_files(RunBody),
 )
 async def create(asked: starting.Asked, api: ApiContext) -> Response:
     """`async: true` creates it only; `async: false` starts it, and the answer is its stream of events."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,10 +12,11 @@ from fastapi.concurrency import run_in_threadpool
 
 from stepweave.api.access import Caller, OpenWorkflow
 from stepweave.api.bodies import RunBody
-from stepweave.api.body import JsonObject, read
+from stepweave.api.body import read
 from stepweave.api.context import Api
 from stepweave.api.errors import language_of
 from stepweave.api.parameters import IdempotencyKey
+from stepweave.api.submission import NamedFile, Submitted, named
 from stepweave.errors import RunAlreadyStarted, ValidationFailed
 from stepweave.execution.run import Run
 from stepweave.services.links import RunLinks
@@ -36,10 +38,12 @@ class RunRequest:
     body: RunBody
     token: str | None
     language: Language
+    files: tuple[NamedFile, ...]
+    close: Callable[[], None]
 
 
 async def _asked(
-    request: Request, caller: Caller, workflow: OpenWorkflow, raw: JsonObject, token: IdempotencyKey = None
+    request: Request, caller: Caller, workflow: OpenWorkflow, submitted: Submitted, token: IdempotencyKey = None
 ) -> RunRequest:
     if token is not None and not _TOKEN.fullmatch(token):
         raise ValidationFailed(
@@ -48,18 +52,22 @@ async def _asked(
                 "Idempotency-Key must be 1 to 255 visible ASCII characters",
             )
         )
-    body = await run_in_threadpool(read, RunBody, raw)
-    return RunRequest(caller, workflow, body, token, language_of(request))
+    body = await run_in_threadpool(read, RunBody, submitted.body)
+    files = named(submitted.files, body.uploaded_paths)
+    return RunRequest(caller, workflow, body, token, language_of(request), files, submitted.close)
 
 
 Asked = Annotated[RunRequest, Depends(_asked)]
 
 
 def create(api: Api, asked: RunRequest) -> Run:
-    """The run, or the one that the same request made before."""
+    """The run with its files, or the one that the same request made before."""
     body = asked.body
     new = NewRun(body.all_variables, asked.language, body.fail_strategy, body.ttl_hours)
-    return api.runs.create(asked.workflow, new, _once(asked))
+    try:
+        return api.creating.create(asked.workflow, new, _once(asked), asked.files)
+    finally:
+        asked.close()
 
 
 def start(api: Api, run: Run) -> Run:
@@ -90,5 +98,6 @@ def _once(asked: RunRequest) -> Once | None:
     if asked.token is None:
         return None
     body = asked.body.model_dump(by_alias=True, exclude_unset=True)
-    told = json.dumps([asked.workflow.name, body], sort_keys=True)
+    files = [[file.path, file.sent.sha256.hexdigest()] for file in asked.files]
+    told = json.dumps([asked.workflow.name, body, *files], sort_keys=True)
     return Once(asked.caller.key_id, asked.token, hashlib.sha256(told.encode()).hexdigest())

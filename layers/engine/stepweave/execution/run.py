@@ -1,14 +1,19 @@
 """The head of a run: the small item that orders every commit (protocol.md §1)."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal
 
+from stepweave import clock as times
 from stepweave.texts import DEFAULT_LANGUAGE, Language
 
 RunStatus = Literal["CREATED", "RUNNING", "SUCCESS", "FAILED"]
 FailStrategy = Literal["abort", "skip"]
 
 CANCELLED = "CANCELLED"
+
+FILES_KEPT = timedelta(hours=720)
+"""How long a run's files stay where its `ttlHours` does not say (contract §4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +53,12 @@ class Run:
     @property
     def is_over(self) -> bool:
         return self.status in ("SUCCESS", "FAILED")
+
+    @property
+    def files_expire_at(self) -> datetime | None:
+        """When the files go: counted from the end, from the creation of a run that was never started; None while it
+        runs, however long."""
+        since = self.ended_at if self.is_over else self.created_at if self.status == "CREATED" else None
+        if since is None:
+            return None
+        return times.from_json(since) + (timedelta(hours=self.ttl_hours) if self.ttl_hours is not None else FILES_KEPT)

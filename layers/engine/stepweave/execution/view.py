@@ -1,6 +1,6 @@
 """What one node may see of its run (contract §3): the initial inputs and the nodes that lead to it over live edges."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from stepweave.execution.visit import VisitBody
@@ -12,19 +12,40 @@ Bodies = Callable[[str], VisitBody | None]
 
 
 class View:
-    """The `Scope` (expressions) of one node in a DAG. Lazy: a body is asked for when something refers to it."""
+    """The `Scope` (expressions) of one node in a DAG. Lazy: a body is asked for when something refers to it, `files`
+    when a `filePath` is declared."""
 
-    def __init__(self, graph: Graph, specs: Specs, inputs: Mapping[str, Any], reach: int, bodies: Bodies) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        specs: Specs,
+        inputs: Mapping[str, Any],
+        reach: int,
+        bodies: Bodies,
+        *,
+        files: Container[str],
+        flat: bool,
+    ) -> None:
         self._graph = graph
         self._specs = specs
         self._inputs = inputs
         self._reach = reach
         self._bodies = bodies
+        self._files = files
+        self._flat = flat
         self._predecessors: tuple[str, ...] | None = None
 
     @property
     def inputs(self) -> Mapping[str, Any]:
         return self._inputs
+
+    @property
+    def files(self) -> Container[str]:
+        return self._files
+
+    @property
+    def flat(self) -> bool:
+        return self._flat
 
     def predecessors(self) -> Sequence[str]:
         if self._predecessors is None:

@@ -26,7 +26,8 @@ class Visit:
 
     `chunk` counts the stream commits of the visit, `tries` its failed attempts. `reach` is the set of nodes, as a bit
     mask over `graphData.nodes`, that lead here over live edges. `outs` are the visits that its end made ready, `pending`
-    the edges still to settle, `waiting` the question not answered yet, `saved` tells that the node has stored a state. `owned_at` is when the owner got the visit. `dead` marks a node on a path not taken.
+    the edges still to settle, `waiting` the question not answered yet, `saved` the `chunk` with which the node last
+    stored a state (0: never). `owned_at` is when the owner got the visit. `dead` marks a node on a path not taken.
     """
 
     run_id: str
@@ -44,7 +45,7 @@ class Visit:
     outs: tuple[str, ...] = ()
     pending: tuple[PendingEdges, ...] = ()
     waiting: str | None = None
-    saved: bool = False
+    saved: int = 0
     sort_order: int | None = None
     started_at: str | None = None
     owned_at: str | None = None

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from stepweave.clock import Clock
+from stepweave.execution.cost import Price
 from stepweave.execution.pause import Answer
+from stepweave.execution.skill import Skills
 from stepweave.execution.workspace import Workspace
 from stepweave.texts import Language
 
@@ -24,13 +26,18 @@ class Models(Protocol):
         """The model, for the agent loop. `play` is what a scripted model must know, an `agents.script.Play`."""
         ...
 
+    def price(self, name: str) -> Price | None:
+        """What the model's tokens cost; None where the deployment's price table does not say."""
+        ...
+
 
 class Work(Protocol):
     """One visit's working conditions; implemented by services.
 
     `tries` counts the attempts of this visit that failed before (0 at first), `language` is that of stored texts,
-    `trace_limit` the bytes that each field of a stored trace may have. `saved` is what an earlier invocation of this
-    visit saved, None at first; `answers` are those people gave to its questions, by the call that asked.
+    `trace_limit` the bytes that each field of a stored trace may have. `private_hosts`: tools may also call hosts that
+    are not public. `saved` is what an earlier invocation of this visit saved, None at first; `answers` are those people
+    gave to its questions, by the call that asked.
     """
 
     clock: Clock
@@ -39,6 +46,8 @@ class Work(Protocol):
     models: Models
     trace_limit: int
     workspace: Workspace
+    skills: Skills
+    private_hosts: bool
 
     @property
     def saved(self) -> Mapping[str, Any] | None: ...

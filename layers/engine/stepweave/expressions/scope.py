@@ -1,6 +1,6 @@
 """What one node may see of its run (contract §3): the initial inputs, and earlier nodes for as long as it refers to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol
 
 SECTIONS = frozenset({"_runtime", "_memory", "_git"})
@@ -13,6 +13,16 @@ class Scope(Protocol):
     @property
     def inputs(self) -> Mapping[str, Any]:
         """The run's initial inputs."""
+        ...
+
+    @property
+    def files(self) -> Container[str] | None:
+        """The run's files, by their paths; asking about one may read the store. None: not known here."""
+        ...
+
+    @property
+    def flat(self) -> bool:
+        """Whether `{nodeId}__{var}` of every predecessor is spread into a node's variables, as of old."""
         ...
 
     def predecessors(self) -> Sequence[str]:

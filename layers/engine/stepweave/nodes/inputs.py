@@ -33,15 +33,14 @@ class Inputs:
         self._unresolved: dict[str, Text] = {}
 
     @classmethod
-    def of(cls, node: Node, scope: Scope, files: Files | None = None, *, legacy_flat_inject: bool = False) -> "Inputs":
+    def of(cls, node: Node, scope: Scope) -> "Inputs":
         """Resolves `data.inputs[]`. Raises nothing of its own; what `scope` raises while it reads goes through.
 
-        `files` are the run's files, only asked about; None where they are not known. `legacy_flat_inject` spreads
-        `{nodeId}__{var}` of every predecessor into the variables, as setting `workflow.workspace.legacy-flat-inject`
-        wants it, and so reads all of them.
+        The run's files are only asked about. A flat scope (setting `workflow.workspace.legacy-flat-inject`) has
+        `{nodeId}__{var}` of every predecessor spread into the variables, and so reads all of them.
         """
-        inputs = cls(Resolver(scope), files)
-        if legacy_flat_inject:
+        inputs = cls(Resolver(scope), scope.files)
+        if scope.flat:
             inputs.variables.update(_spread(scope))
         inputs.declare(node.common.inputs)
         return inputs

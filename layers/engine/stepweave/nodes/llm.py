@@ -4,12 +4,8 @@ from typing import Any
 
 from pydantic import Field as Shape
 
-from stepweave.agents.models import is_scripted, model_problem
-from stepweave.agents.request import LoopRequest, LoopResult
-from stepweave.agents.script import script_problems
-from stepweave.execution import log
-from stepweave.execution.outcome import CALLED, Outcome, failed, succeeded
-from stepweave.execution.trace import trace
+from stepweave.agents.request import LoopRequest
+from stepweave.execution.outcome import Outcome
 from stepweave.execution.work import Work
 from stepweave.expressions import structured
 from stepweave.expressions.scope import Scope
@@ -17,14 +13,12 @@ from stepweave.graph import shape
 from stepweave.graph.locating import node_problem
 from stepweave.graph.model import Node
 from stepweave.graph.problem import Problem
-from stepweave.graph.shape import DataModel, Fault
+from stepweave.graph.shape import DataModel
 from stepweave.graph.spec import Field
 from stepweave.nodes.inputs import Inputs
+from stepweave.nodes.model_call import ModelCall
+from stepweave.nodes.model_data import NO_PROMPT, model_faults
 from stepweave.nodes.naming import output_fields
-from stepweave.texts import Text
-
-NO_PROMPT = Text("用户提示词为空", "the user prompt is empty")
-NO_ANSWER = Text("LLM 返回空结果", "the LLM gave an empty answer")
 
 
 class LlmData(DataModel):
@@ -45,12 +39,7 @@ class Llm:
 
     def problems(self, node: Node) -> list[Problem]:
         _, faults = shape.read(LlmData, node.data)
-        model = node.data.get("model")
-        if isinstance(model, str) and (problem := model_problem(model)):
-            faults.append(Fault(("model",), problem))
-        elif is_scripted(model):
-            faults += [fault.below("script") for fault in script_problems(node.data.get("script"))]
-        return [node_problem(node.id, fault.below("data")) for fault in faults]
+        return [node_problem(node.id, fault.below("data")) for fault in (*faults, *model_faults(node))]
 
     def outputs(self, node: Node) -> tuple[Field, ...]:
         return output_fields(node)
@@ -66,11 +55,13 @@ class Llm:
         inputs = Inputs.of(node, scope)
         data = LlmData.model_validate(node.data)
         system, prompt = inputs.render(data.system_prompt), inputs.render(data.user_prompt)
-        call = _Call(work, data.model, inputs)
+        call = ModelCall(work, data.model, inputs)
         if problem := inputs.failure():
             return call.failed(problem)
         if not prompt.strip():
             return call.failed(NO_PROMPT)
+        from stepweave.agents.loop import run_loop  # the agent library is large: not before a model is called
+
         fields = output_fields(node)
         several = fields if len(fields) > 1 else ()
         request = LoopRequest(
@@ -82,56 +73,7 @@ class Llm:
             temperature=data.temperature,
             max_tokens=data.max_tokens,
             timeout=node.common.timeout_seconds,
+            opening=call.opening,
             script=data.script,
         )
-        return call.outcome(request, fields)
-
-
-class _Call:
-    """One attempt: what it has to tell, whichever way it ends."""
-
-    def __init__(self, work: Work, model: str, inputs: Inputs) -> None:
-        self._work = work
-        self._model = model
-        self._inputs = inputs
-        self._began = work.clock.monotonic()
-        self._logs = [*inputs.logs(work.language, work.clock.now())]
-        self._told: dict[str, Any] = {}
-
-    def outcome(self, request: LoopRequest, fields: tuple[Field, ...]) -> Outcome:
-        from stepweave.agents.loop import run_loop  # the agent library is large: not before a model is called
-
-        result = run_loop(request, self._work)
-        self._take(result)
-        if result.failure is not None:
-            return self.failed(result.failure.text, retryable=result.failure.retryable)
-        if not result.text.strip():
-            return self.failed(NO_ANSWER)
-        reading = structured.read(result.text, fields)
-        for warning in reading.warnings:
-            self._log("WARN", warning)
-        return succeeded(CALLED.to(self._work.language), reading.values, **self._rest())
-
-    def failed(self, reason: Text, *, retryable: bool = False) -> Outcome:
-        self._log("ERROR", reason)
-        return failed(reason.to(self._work.language), retryable=retryable, **self._rest())
-
-    def _take(self, result: LoopResult) -> None:
-        self._logs += result.logs
-        if result.cut_short is not None:
-            self._log("WARN", result.cut_short)
-        self._told = {
-            "trace": trace(result.thinking, result.tool_calls, limit=self._work.trace_limit),
-            "metadata": {
-                "model": self._model,
-                "usage": dict(result.usage),
-                "durationMs": round((self._work.clock.monotonic() - self._began) * 1000),
-                "attempts": self._work.tries + 1,
-            },
-        }
-
-    def _log(self, kind: log.LogType, text: Text) -> None:
-        self._logs.append(log.entry(kind, self._work.clock.now(), text.to(self._work.language)))
-
-    def _rest(self) -> dict[str, Any]:
-        return {**self._told, "variables": self._inputs.variables, "logs": tuple(self._logs)}
+        return call.outcome(run_loop(request, work), fields)

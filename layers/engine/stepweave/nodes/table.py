@@ -9,6 +9,9 @@ from stepweave.graph.spec import NodeSpec
 TYPES = {
     "userInput": "stepweave.nodes.user_input:UserInput",
     "llm": "stepweave.nodes.llm:Llm",
+    "agent": "stepweave.nodes.agent:Agent",
+    "skill": "stepweave.nodes.agent:Agent",
+    "smartAction": "stepweave.nodes.smart_action:SmartAction",
     "condition": "stepweave.nodes.condition:Condition",
     "output": "stepweave.nodes.output:Output",
 }

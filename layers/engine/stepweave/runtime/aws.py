@@ -34,6 +34,7 @@ def build_engine(given: Settings, connection: Connection, **options: Any) -> Eng
         Ports(connection.items(), connection.blobs(), connection.chains(), SystemClock()),
         equipment=Equipment(LazyModels(given), given.trace_max_bytes),
         events_kept=timedelta(hours=given.events_ttl_hours),
+        flat=given.workflow_workspace_legacy_flat_inject,
         **options,
     )
 

@@ -11,8 +11,10 @@ from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.advance import Advance
 from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
+from stepweave.services.creating import Creating
 from stepweave.services.ending import Ending
 from stepweave.services.event_log import EventLog
+from stepweave.services.files import Files
 from stepweave.services.memory import RunMemory
 from stepweave.services.redrive import UNSEEN, Redrive
 from stepweave.services.runs import RunService
@@ -21,6 +23,7 @@ from stepweave.services.visit_work import Equipment
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
 from stepweave.store.workflows import Workflows
+from stepweave.store.workspace import Workspaces
 
 EVENTS_KEPT = timedelta(hours=25)
 
@@ -42,6 +45,7 @@ class Engine:
         specs: Specs = spec_of,
         events_kept: timedelta = EVENTS_KEPT,
         unseen: timedelta = UNSEEN,
+        flat: bool = False,
         bounds: Bounds = DYNAMODB,
     ) -> None:
         self.ports = ports
@@ -49,11 +53,14 @@ class Engine:
         self.store = Runs(ports.items, ports.blobs)
         self.workflows = Workflows(ports.items, ports.blobs)
         self.memory = RunMemory(self.store)
+        workspaces = Workspaces(ports.blobs)
+        self.files = Files(self.store, workspaces, ports.blobs, ports.clock)
         pauses = Pauses(ports.items)
         self.closing = Closing(self.store, pauses, ports.chains, ports.clock, events_kept)
         self.asks = Asks(self.store, pauses, ports.chains, ports.clock)
         self.ending = Ending(self.store, ports.clock, self.closing)
-        self.runs = RunService(self.store, self.workflows, ports.chains, ports.clock)
+        self.runs = RunService(self.store, self.workflows, ports.chains, ports.clock, workspaces)
+        self.creating = Creating(self.runs, workspaces)
         self.events = EventLog(self.store, self.workflows, self.memory)
         self.redrive = Redrive(
             runs=self.store,
@@ -71,6 +78,7 @@ class Engine:
             redrive=self.redrive,
             asks=self.asks,
             closing=self.closing,
+            files=self.files,
             events_kept=events_kept,
         )
         self.advance = Advance(
@@ -83,5 +91,7 @@ class Engine:
             closing=self.closing,
             pauses=pauses,
             equipment=equipment,
+            workspaces=workspaces,
+            flat=flat,
             bounds=bounds,
         )

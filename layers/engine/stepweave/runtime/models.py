@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from stepweave.execution.cost import Price
 from stepweave.settings import Settings
 
 
@@ -28,3 +29,7 @@ class LazyModels:
                 read_timeout_seconds=given.model_read_timeout_seconds,
             ),
         )
+
+    def price(self, name: str) -> Price | None:
+        price = self._settings.model_prices.get(name)
+        return Price(price.input, price.output) if price is not None else None

@@ -28,7 +28,8 @@ class Facts:
     """Everything a decision may use. What is missing is asked for by `FactsMissing`, never guessed.
 
     `outcome` is what came of the node that ends now; None when the visit has ended before and only its `pending`
-    edges are to be settled, and for the run's start. `inputs` are the run's, `bodies` ended visits by node.
+    edges are to be settled, and for the run's start. `inputs` are the run's, `bodies` ended visits by node, `files` tells
+    which of the paths asked about name a file of the run.
     `hand_over`: this chain is long enough, whatever is ready gets a chain of its own.
     """
 
@@ -38,18 +39,25 @@ class Facts:
     inputs: Mapping[str, object] | None = None
     joins: Mapping[str, Join] = field(default_factory=dict)
     bodies: Mapping[str, VisitBody | None] = field(default_factory=dict)
+    files: Mapping[str, bool] = field(default_factory=dict)
     hand_over: bool = False
 
 
 class FactsMissing(Exception):
-    """The decision needs these joins and bodies, or the run's inputs; ask again with them."""
+    """The decision needs these joins and bodies, to know of these files, or the run's inputs; ask again with them."""
 
     def __init__(
-        self, *, joins: frozenset[str] = frozenset(), bodies: frozenset[str] = frozenset(), inputs: bool = False
+        self,
+        *,
+        joins: frozenset[str] = frozenset(),
+        bodies: frozenset[str] = frozenset(),
+        files: frozenset[str] = frozenset(),
+        inputs: bool = False,
     ) -> None:
-        super().__init__(f"joins {sorted(joins)}, bodies {sorted(bodies)}, inputs {inputs}")
+        super().__init__(f"joins {sorted(joins)}, bodies {sorted(bodies)}, files {sorted(files)}, inputs {inputs}")
         self.joins = joins
         self.bodies = bodies
+        self.files = files
         self.inputs = inputs
 
 

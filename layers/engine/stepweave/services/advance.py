@@ -31,13 +31,15 @@ from stepweave.services.visit_work import Equipment, Fenced, VisitWork
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import NotYours, Runs
 from stepweave.store.workflows import Workflows
+from stepweave.store.workspace import Workspaces
 from stepweave.texts import Text
 
 _UNSEEN_TRIES = 12
 
 
 class Advance:
-    """`equipment` is lent to the nodes; `memory` outlives the call in a warm process."""
+    """`equipment` is lent to the nodes; `memory` outlives the call in a warm process; `flat` is the setting
+    `workflow.workspace.legacy-flat-inject`."""
 
     def __init__(
         self,
@@ -51,6 +53,8 @@ class Advance:
         closing: Closing,
         pauses: Pauses,
         equipment: Equipment,
+        workspaces: Workspaces,
+        flat: bool = False,
         bounds: Bounds = DYNAMODB,
     ) -> None:
         self._runs = runs
@@ -61,8 +65,18 @@ class Advance:
         self._closing = closing
         self._pauses = pauses
         self._equipment = equipment
+        self._workspaces = workspaces
+        self._flat = flat
         self._settling = Settling(
-            runs=runs, chains=chains, clock=clock, specs=specs, memory=memory, closing=closing, bounds=bounds
+            runs=runs,
+            chains=chains,
+            clock=clock,
+            specs=specs,
+            memory=memory,
+            closing=closing,
+            workspaces=workspaces,
+            flat=flat,
+            bounds=bounds,
         )
         self._retries = Retries(runs)
 
@@ -84,7 +98,15 @@ class Advance:
         graph = self._workflows.graph(run.workflow, run.version)
         try:
             visit = self._begin(step, chain)
-            work = VisitWork(self._runs, self._clock, run, visit, equipment=self._equipment, remaining=remaining)
+            work = VisitWork(
+                self._runs,
+                self._clock,
+                run,
+                visit,
+                equipment=self._equipment,
+                workspace=self._workspaces.of(run.run_id),
+                remaining=remaining,
+            )
             return self._work(step, graph, work, reason)
         except Fenced as fenced:
             return self._fenced(step, chain, graph, fenced.visit)
@@ -161,7 +183,8 @@ class Advance:
         def body(node_id: str) -> VisitBody:
             return self._left_by(visit.run_id, ids.visit_uuid(visit.run_id, node_id, 1))
 
-        view = View(graph, self._specs, self._memory.inputs(visit.run_id), visit.reach, body)
+        inputs = self._memory.inputs(visit.run_id)
+        view = View(graph, self._specs, inputs, visit.reach, body, files=work.workspace, flat=self._flat)
         spec: Any = self._specs(node.type)
         result: Result = spec.run(node, view, work.language if spec.light else work)
         return result

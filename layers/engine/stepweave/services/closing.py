@@ -25,21 +25,20 @@ class Closing:
         self._events_kept = events_kept
 
     def close(self, run_id: str) -> bool:
-        """Ends every visit that is still open; True when none can be left.
+        """Ends every visit and every question that is still open; True when none can be left.
 
-        While fewer visits are seen than the run counts, a commit from before the end is still becoming visible, and
-        the run stays `closing` for the next to try: this process, or the sweep.
+        While fewer visits are seen than the run counts, or not the question that a visit waits for, a commit from before
+        the end is still becoming visible, and the run stays `closing` for the next to try: this process, or the sweep.
         """
         run = self._runs.get(run_id)
         if run is None or not run.is_over or not run.closing:
             return True
-        visits = self._runs.visits(run_id)
-        for visit in visits:
-            if not visit.is_over:
-                self.close_visit(visit)
-        for pause in self._pauses.of(run_id):
+        visits = [self.close_visit(visit) for visit in self._runs.visits(run_id)]
+        pauses = self._pauses.of(run_id)
+        for pause in pauses:
             self._close_pause(pause)
-        if len(visits) < run.visits:
+        awaited = {visit.waiting for visit in visits if visit.waiting is not None}
+        if len(visits) < run.visits or not awaited <= {pause.clarify_id for pause in pauses}:
             return False
         self._runs.closed(run_id, check_at=times.to_json(self._clock.now() + self._events_kept))
         return True
@@ -52,6 +51,6 @@ class Closing:
                 step = Step(pause.run_id, pause.visit_uuid, pause.node_id, END)
                 self._chains.wake(closed.token, step.to_json())
 
-    def close_visit(self, visit: Visit) -> None:
+    def close_visit(self, visit: Visit) -> Visit:
         """Stored without an event: the terminal event has been told, and nothing follows it (contract §5)."""
-        self._runs.close_visit(visit, times.to_json(self._clock.now()))
+        return self._runs.close_visit(visit, times.to_json(self._clock.now()))

@@ -58,7 +58,9 @@ class Redrive:
             if run.is_over:
                 self._closing.close(run_id)
                 return 0
-            abandoned = [visit for visit in self._runs.visits(run_id) if not visit.is_over and self._is_abandoned(visit)]
+            abandoned = [
+                visit for visit in self._runs.visits(run_id) if not visit.is_over and self._is_abandoned(visit)
+            ]
             if not abandoned:
                 return 0
             if run.stalled >= MOST_STALLED and run.redriven_rev == run.rev:

@@ -12,6 +12,7 @@ from stepweave.execution.visit import Visit
 from stepweave.graph.topology import Graph
 from stepweave.services.asks import Asks
 from stepweave.services.backoff import Backoff
+from stepweave.services.files import Files
 from stepweave.services.links import RunLinks
 from stepweave.services.memory import RunMemory
 from stepweave.services.node_results import node_results, visit_end, visits_of
@@ -29,13 +30,22 @@ _MOST_RUNS_READ = 2_000
 
 class RunResults:
     def __init__(
-        self, *, runs: Runs, workflows: Workflows, memory: RunMemory, outputs: Outputs, asks: Asks, clock: Clock
+        self,
+        *,
+        runs: Runs,
+        workflows: Workflows,
+        memory: RunMemory,
+        outputs: Outputs,
+        asks: Asks,
+        files: Files,
+        clock: Clock,
     ) -> None:
         self._runs = runs
         self._workflows = workflows
         self._memory = memory
         self._outputs = outputs
         self._asks = asks
+        self._files = files
         self._clock = clock
 
     def result(self, run: Run) -> dict[str, Any]:
@@ -46,7 +56,7 @@ class RunResults:
         told = self.summary(run) | {
             "outputs": outputs,
             "nodes": [],
-            "workspace": {"fileCount": 0, "totalBytes": 0, "downloadUrl": links.workspace},
+            "workspace": {**self._files.summary(run), "downloadUrl": links.workspace},
         }
         if size(outputs) > OUTPUT_BYTES:
             told |= {"outputs": None, "outputUrl": links.output}

@@ -1,6 +1,6 @@
 """How light nodes ride along with a decision (architecture.md): run from what is known, never reading by themselves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stepweave.execution.outcome import Outcome
@@ -17,9 +17,10 @@ from stepweave.store.documents import weigh
 class Riders:
     """`Rides` (scheduling) over the node table."""
 
-    def __init__(self, graph: Graph, specs: Specs) -> None:
+    def __init__(self, graph: Graph, specs: Specs, *, flat: bool) -> None:
         self._graph = graph
         self._specs = specs
+        self._flat = flat
 
     def is_light(self, node: Node) -> bool:
         return bool(self._spec(node).light)
@@ -30,9 +31,10 @@ class Riders:
     def run(self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts) -> Outcome:
         if facts.inputs is None:
             raise FactsMissing(inputs=True)
-        outcome: Outcome = self._spec(node).run(
-            node, View(self._graph, self._specs, facts.inputs, reach, body), facts.run.language
+        view = View(
+            self._graph, self._specs, facts.inputs, reach, body, files=_KnownFiles(facts.files), flat=self._flat
         )
+        outcome: Outcome = self._spec(node).run(node, view, facts.run.language)
         return outcome
 
     def else_branch(self, node: Node) -> str | None:
@@ -46,3 +48,16 @@ class Riders:
         spec = self._specs(node.type)
         assert spec is not None, f"a saved definition has known node types only, not {node.type}"
         return spec
+
+
+class _KnownFiles:
+    """The run's files as far as they have been asked about."""
+
+    def __init__(self, known: Mapping[str, bool]) -> None:
+        self._known = known
+
+    def __contains__(self, path: object) -> bool:
+        name = str(path)
+        if name not in self._known:
+            raise FactsMissing(files=frozenset([name]))
+        return self._known[name]

@@ -12,6 +12,7 @@ from stepweave.errors import (
     IdempotencyConflict,
     RunAlreadyStarted,
     RunNotFound,
+    Unavailable,
     ValidationFailed,
     WorkflowNotFound,
 )
@@ -26,6 +27,7 @@ from stepweave.services.backoff import Backoff
 from stepweave.store.idempotency import Once, reservation
 from stepweave.store.runs import Runs
 from stepweave.store.workflows import Workflow, Workflows
+from stepweave.store.workspace import Workspaces
 from stepweave.texts import Language, Text
 
 FIRST_CHECK = timedelta(seconds=90)
@@ -49,12 +51,14 @@ class RunService:
         workflows: Workflows,
         chains: Chains,
         clock: Clock,
+        workspaces: Workspaces,
         new_run_id: Callable[[], str] = ids.new_run_id,
     ) -> None:
         self._runs = runs
         self._workflows = workflows
         self._chains = chains
         self._clock = clock
+        self._workspaces = workspaces
         self._new_run_id = new_run_id
 
     def workflow(self, name_or_number: str) -> Workflow:
@@ -64,17 +68,26 @@ class RunService:
             raise WorkflowNotFound(Text(f"工作流 {name_or_number} 不存在", f"there is no workflow {name_or_number}"))
         return workflow
 
-    def create(self, workflow: Workflow, new: NewRun, once: Once | None = None) -> Run:
+    def free_id(self) -> str:
+        """An id that no run has, for a run whose files are stored before it is made."""
+        while True:
+            run_id = self._new_run_id()
+            if self._runs.get(run_id) is None:
+                return run_id
+
+    def create(self, workflow: Workflow, new: NewRun, once: Once | None = None, *, run_id: str | None = None) -> Run:
         """A run of the latest version, which it keeps; the id is the server's (contract §1).
 
         With `once`, a repeated request gives the run that the first one made, as it stands by now; another request
-        under the same token raises `IdempotencyConflict`.
+        under the same token raises `IdempotencyConflict`. `run_id` is a `free_id`; should another run have taken it
+        since, `Unavailable` is raised.
         """
         backoff = Backoff(self._clock)
+        uncertain = False
         while True:
             now = self._clock.now()
             run = Run(
-                run_id=self._new_run_id(),
+                run_id=run_id or self._new_run_id(),
                 workflow=workflow.name,
                 workflow_id=workflow.workflow_id,
                 version=workflow.latest,
@@ -92,9 +105,16 @@ class RunService:
                 earlier = refused.items.get(reserved.key) if reserved is not None else None
                 if once is not None and earlier is not None:
                     return self._repeated(once, earlier)
-                # else the id is taken
-            except (WriteConflict, OutcomeUnknown):
-                backoff.wait()  # at worst a run that nobody starts is left behind
+                if run_id is not None and uncertain:
+                    return self.get(run_id)  # the attempt whose outcome was unknown was this one
+                if run_id is not None:
+                    raise Unavailable(f"the id {run_id} was taken while the files of its run were stored") from refused
+                # else the id is taken, and another will be free
+            except WriteConflict:
+                backoff.wait()
+            except OutcomeUnknown:
+                uncertain = True
+                backoff.wait()  # at worst, under an id chosen anew, a run that nobody starts is left behind
 
     def _repeated(self, once: Once, earlier: Item) -> Run:
         if earlier["fingerprint"] != once.fingerprint:
@@ -119,7 +139,8 @@ class RunService:
         """CREATED → RUNNING, and the first chain. Raises `ValidationFailed` for inputs that do not fit."""
         if run.status != "CREATED":
             raise _already_started(run)
-        problems = input_problems(self.graph(run).nodes.values(), self._runs.inputs(run.run_id))
+        files = self._workspaces.of(run.run_id)
+        problems = input_problems(self.graph(run).nodes.values(), self._runs.inputs(run.run_id), files)
         if problems:
             raise ValidationFailed(Text.join(problems))
         now = self._clock.now()

@@ -18,11 +18,13 @@ from stepweave.scheduling.decision import Bounds, Decision, Facts, FactsMissing,
 from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
 from stepweave.services.commits import OwnEnd, body_of, compose
+from stepweave.services.files import told_paths
 from stepweave.services.memory import RunMemory
 from stepweave.services.riders import Riders
 from stepweave.services.visit_work import Fenced, VisitWork
 from stepweave.store.commit import Commit
 from stepweave.store.runs import Runs
+from stepweave.store.workspace import Workspaces
 
 HAND_OVER_STEPS = 2_000
 """Steps after which a chain goes on in a new execution: well below 25,000 history events (protocol.md, Cost)."""
@@ -49,6 +51,8 @@ class Settling:
         specs: Specs,
         memory: RunMemory,
         closing: Closing,
+        workspaces: Workspaces,
+        flat: bool,
         bounds: Bounds,
     ) -> None:
         self._runs = runs
@@ -57,6 +61,8 @@ class Settling:
         self._specs = specs
         self._memory = memory
         self._closing = closing
+        self._workspaces = workspaces
+        self._flat = flat
         self._bounds = bounds
 
     def end(self, step: Step, graph: Graph, work: VisitWork, outcome: Outcome | None) -> Step:
@@ -81,7 +87,7 @@ class Settling:
                     own=own,
                     deltas=work.take(),
                     moment=moment,
-                    files=[],
+                    files=self._told_files(decision, step.run_id),
                 )
                 self._commit(state, commit, decision, own, moment)
             except (WriteRefused, WriteConflict, OutcomeUnknown, StaleFacts):
@@ -113,8 +119,9 @@ class Settling:
 
     def _decide(self, graph: Graph, state: _State, outcome: Outcome | None, *, hand_over: bool) -> Decision:
         run_id = state.run.run_id
-        facts = Facts(state.run, state.visit, outcome, None, state.joins, {}, hand_over)
-        riders = Riders(graph, self._specs)
+        facts = Facts(state.run, state.visit, outcome, joins=state.joins, hand_over=hand_over)
+        riders = Riders(graph, self._specs, flat=self._flat)
+        workspace = self._workspaces.of(run_id)
         while True:
             try:
                 return decide(graph, facts, riders, self._bounds)
@@ -128,8 +135,15 @@ class Settling:
                     facts,
                     joins=state.joins,
                     bodies={**facts.bodies, **{node_id: found[uuid] for node_id, uuid in uuids.items()}},
+                    files={**facts.files, **{path: path in workspace for path in missing.files}},
                     inputs=self._memory.inputs(run_id) if missing.inputs else facts.inputs,
                 )
+
+    def _told_files(self, decision: Decision, run_id: str) -> list[str]:
+        """What a successful run has made; the listing is read only then."""
+        if decision.end is None or decision.end.status != "SUCCESS":
+            return []
+        return told_paths(self._workspaces.of(run_id).paths())
 
     def _commit(self, state: _State, commit: Commit, decision: Decision, own: OwnEnd | None, moment: str) -> None:
         visit = state.visit

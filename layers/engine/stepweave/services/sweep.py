@@ -8,6 +8,7 @@ from stepweave.clock import Clock
 from stepweave.execution.run import Run
 from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
+from stepweave.services.files import Files
 from stepweave.services.redrive import Redrive
 from stepweave.store.runs import Runs
 
@@ -20,9 +21,18 @@ _FOR_EVER = "9999"
 
 class Sweep:
     def __init__(
-        self, *, runs: Runs, clock: Clock, redrive: Redrive, asks: Asks, closing: Closing, events_kept: timedelta
+        self,
+        *,
+        runs: Runs,
+        clock: Clock,
+        redrive: Redrive,
+        asks: Asks,
+        closing: Closing,
+        files: Files,
+        events_kept: timedelta,
     ) -> None:
         self._runs = runs
+        self._files = files
         self._asks = asks
         self._clock = clock
         self._redrive = redrive
@@ -34,7 +44,7 @@ class Sweep:
         due = self._runs.due_for_upkeep(times.to_json(self._clock.now()), _AT_ONCE)
         for run in due:
             self.look_after(run.run_id)
-        return len(due)
+        return len(due) + self._files.expire_due(_AT_ONCE)
 
     def restart_all(self) -> int:
         """Every open run, due or not: for a local stack that has just come up, whose executions are all gone."""
@@ -60,7 +70,7 @@ class Sweep:
             if not self._closing.close(run_id):
                 self._runs.check_again(run_id, times.to_json(now + SHORTEST))
         elif self._have_events_expired(run, now):
-            self._runs.forget_events(run_id)
+            self._runs.forget_events(run)
 
     def _have_events_expired(self, run: Run, now: datetime) -> bool:
         return run.ended_at is not None and times.from_json(run.ended_at) + self._events_kept <= now

@@ -20,6 +20,7 @@ from stepweave.store import pauses
 from stepweave.store.commit import Commit
 from stepweave.store.documents import Document, dump
 from stepweave.store.runs import Runs
+from stepweave.store.workspace import RunFiles
 from stepweave.texts import Language
 
 FLUSH_SECONDS = 0.1
@@ -55,6 +56,7 @@ class VisitWork:
         visit: Visit,
         *,
         equipment: Equipment,
+        workspace: RunFiles,
         remaining: Callable[[], float],
     ) -> None:
         self._runs = runs
@@ -62,9 +64,10 @@ class VisitWork:
         self.clock = clock
         self.models = equipment.models
         self.trace_limit = equipment.trace_limit
+        self.workspace = workspace
         self.run = run
         self.visit = visit
-        self._state = runs.state(visit.run_id, visit.visit_uuid) if visit.saved else None
+        self._state = self._stored_state() if visit.saved else None
         self._gathered: list[Record] = []
         self._characters = 0
         self._flushed_at = clock.monotonic()
@@ -150,9 +153,15 @@ class VisitWork:
             when=(Equals("waiting", pause.clarify_id),),
         )
 
+    def _stored_state(self) -> SavedState:
+        backoff = Backoff(self.clock)
+        while (state := self._runs.state(self.visit)) is None:
+            backoff.wait()
+        return state
+
     def _flush_state(self, state: SavedState, *, changes: Mapping[str, Any] | None = None, **parts: Any) -> None:
         packed = self._runs.pack_state(self.visit, state)
-        self.flush(state=packed, changes={"saved": True, **(changes or {})}, **parts)
+        self.flush(state=packed, changes={"saved": self.visit.chunk + 1, **(changes or {})}, **parts)
         self._state = state
 
     def flush(self, **parts: Any) -> None:

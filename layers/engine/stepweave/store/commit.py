@@ -81,7 +81,7 @@ class Commit:
             writes.append(Put("visits", heads.body_key(self.run.run_id, visit_uuid).attributes() | body.attributes))
         if self.state is not None and self.visit is not None:
             key = heads.state_key(self.run.run_id, self.visit.visit_uuid)
-            writes.append(Put("visits", key.attributes() | self.state.attributes))
+            writes.append(Put("visits", key.attributes() | {"chunk": self.visit.chunk + 1} | self.state.attributes))
         writes += self.also
         for name, join in self.joins.items():
             item = heads.join_to_item(self.run.run_id, name, replace(join, version=join.version + 1))

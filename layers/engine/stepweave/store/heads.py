@@ -144,7 +144,7 @@ def visit_from_item(item: Item) -> Visit:
             for each in item.get("pending", [])
         ),
         waiting=item.get("waiting"),
-        saved=item.get("saved", False),
+        saved=item.get("saved", 0),
         sort_order=item.get("sortOrder"),
         started_at=item.get("startedAt"),
         owned_at=item.get("ownedAt"),

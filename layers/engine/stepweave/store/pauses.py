@@ -4,7 +4,20 @@ import json
 
 from stepweave.execution.pause import Answer, Pause, Question
 from stepweave.execution.visit import Visit
-from stepweave.items import Absent, Check, Equals, Item, Key, Less, Update, WriteConflict, WriteRefused, either, every
+from stepweave.items import (
+    Absent,
+    Check,
+    Equals,
+    Item,
+    Key,
+    Less,
+    OutcomeUnknown,
+    Update,
+    WriteConflict,
+    WriteRefused,
+    either,
+    every,
+)
 from stepweave.ports import ItemStore
 from stepweave.store import heads
 from stepweave.store.commit import unfinished
@@ -67,7 +80,7 @@ class Pauses:
             except WriteRefused as refused:
                 item = refused.items[_key(pause.run_id, pause.clarify_id)]
                 return from_item(item) if item is not None else pause
-            except WriteConflict:
+            except (WriteConflict, OutcomeUnknown):
                 continue
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from stepweave import clock as times
 from stepweave.execution.run import Run
 from stepweave.execution.visit import Join, SavedState, Visit, VisitBody
 from stepweave.items import (
@@ -27,6 +28,9 @@ from stepweave.store.documents import Document, Documents
 
 OPEN = "1"
 """The partition of the sparse index of runs that may need upkeep."""
+
+EXPIRING = "files"
+"""The partition of those of which nothing is left to do but to delete their files, in time."""
 
 
 class NotYours(Exception):
@@ -52,7 +56,7 @@ class Runs:
         document = self._documents.pack(f"runs/{run.run_id}/inputs/{run.created_at}.json", dict(inputs))
         self._items.transact(
             [
-                Put("runs", heads.run_to_item(run), missing("runs")),
+                Put("runs", heads.run_to_item(run) | _expiry(run), missing("runs")),
                 Put("runs", heads.inputs_key(run.run_id).attributes() | document.attributes),
                 *also,
             ]
@@ -117,6 +121,17 @@ class Runs:
             heads.run_from_item(item) for item in self._items.query_index(RUNS_OPEN, OPEN, up_to=moment, limit=limit)
         ]
 
+    def due_for_expiry(self, moment: str, limit: int) -> list[Run]:
+        """Runs that nobody works on and whose files' time is over."""
+        found = self._items.query_index(RUNS_OPEN, EXPIRING, up_to=moment, limit=limit)
+        return [heads.run_from_item(item) for item in found]
+
+    def expired(self, run_id: str) -> None:
+        """The files of the run are gone; unless it has started meanwhile, nobody looks at it any more."""
+        self._update(
+            Update(heads.run_key(run_id), removes=("open", "checkAt"), condition=Equals("open", EXPIRING))
+        )
+
     def check_again(self, run_id: str, moment: str) -> None:
         self._update(Update(heads.run_key(run_id), sets={"checkAt": moment}, condition=Equals("open", OPEN)))
 
@@ -172,9 +187,12 @@ class Runs:
         name = f"runs/{visit.run_id}/visits/{visit.visit_uuid}/state-{visit.attempt}-{visit.chunk}.json"
         return self._documents.pack(name, heads.state_to_json(state))
 
-    def state(self, run_id: str, visit_uuid: str) -> SavedState | None:
-        item = self._items.get(heads.state_key(run_id, visit_uuid))
-        return heads.state_from_json(self._documents.unpack(item)) if item is not None else None
+    def state(self, visit: Visit) -> SavedState | None:
+        """The state that the visit's head tells of; None while the commit that stored both is still becoming visible."""
+        item = self._items.get(heads.state_key(visit.run_id, visit.visit_uuid))
+        if item is None or item["chunk"] < visit.saved:
+            return None
+        return heads.state_from_json(self._documents.unpack(item))
 
     def take_over(self, visit: Visit, owner: str, moment: str) -> Visit:
         """Rule D: a redrive gives an unfinished visit to a new chain. Raises `WriteRefused` when it has moved on."""
@@ -188,12 +206,25 @@ class Runs:
         )
         return heads.visit_from_item(item)
 
-    def close_visit(self, visit: Visit, ended_at: str) -> None:
-        """Rule X: a visit that outlives its run ends FAILED without an event; a status it has already is kept."""
-        failed = {"status": "FAILED", "endedAt": ended_at} if visit.status == "RUNNING" else {}
-        condition = every(Equals("status", visit.status), unfinished())
+    def close_visit(self, visit: Visit, ended_at: str) -> Visit:
+        """Rule X: a visit that outlives its run ends FAILED without an event; a status it has already is kept.
+
+        Gives the visit as it stands then: a commit from before the end may have changed it after it was read.
+        """
         key = heads.head_key(visit.run_id, visit.visit_uuid)
-        self._update(Update(key, sets=failed, adds={"attempt": 1}, removes=("pending", "waiting"), condition=condition))
+        while not visit.is_over:
+            failed = {"status": "FAILED", "endedAt": ended_at} if visit.status == "RUNNING" else {}
+            condition = every(Equals("status", visit.status), unfinished())
+            close = Update(key, sets=failed, adds={"attempt": 1}, removes=("pending",), condition=condition)
+            try:
+                item: Item | None = self._items.update(close)
+            except WriteRefused as refused:
+                item = refused.items[key]
+            except (WriteConflict, OutcomeUnknown):
+                continue
+            assert item is not None, "visits are never removed"
+            visit = heads.visit_from_item(item)
+        return visit
 
     # Commits
 
@@ -251,11 +282,11 @@ class Runs:
             Update(heads.run_key(run_id), sets={"closing": False, "checkAt": check_at}, condition=Equals("open", OPEN))
         )
 
-    def forget_events(self, run_id: str) -> None:
-        """Deletes the event log of a run that ended long ago and takes it out of the index for upkeep (contract §5)."""
-        for item in self._items.query("events", run_id):
-            self._items.delete(Key("events", run_id, item["seq"]))
-        self._update(Update(heads.run_key(run_id), removes=("open", "checkAt")))
+    def forget_events(self, run: Run) -> None:
+        """Deletes the event log of a run that ended long ago (contract §5); only its files will still be looked at."""
+        for item in self._items.query("events", run.run_id):
+            self._items.delete(Key("events", run.run_id, item["seq"]))
+        self._update(Update(heads.run_key(run.run_id), sets=_expiry(run), condition=Equals("open", OPEN)))
 
     def _update(self, update: Update) -> None:
         """An update that anybody may make at any time, twice too: refused means that there is nothing left to do."""
@@ -267,3 +298,10 @@ class Runs:
                 return
             except (WriteConflict, OutcomeUnknown):
                 continue
+
+
+def _expiry(run: Run) -> dict[str, str]:
+    """Attributes of a run whose files stay for a while."""
+    moment = run.files_expire_at
+    assert moment is not None, "a run that goes on keeps its files"
+    return {"open": EXPIRING, "checkAt": times.to_json(moment)}

@@ -19,6 +19,9 @@ _CONFIG = Config(
     max_pool_connections=50,
 )
 
+# The newest signature and the region's own host, which presigned addresses need everywhere but in us-east-1.
+_S3_CONFIG = _CONFIG.merge(Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
+
 
 class Connection:
     """`options` go to the session: region, credentials, a profile; by default those of the environment."""
@@ -41,13 +44,13 @@ class Connection:
         return DynamoItems(self._client("dynamodb"), tables)
 
     def blobs(self) -> S3Blobs:
-        return S3Blobs(self._client("s3"), self._settings.data_bucket)
+        return S3Blobs(self._client("s3", _S3_CONFIG), self._settings.data_bucket)
 
     def chains(self) -> StepFunctionsChains:
         return StepFunctionsChains(self._client("stepfunctions"), self._settings.state_machine_arn)
 
-    def _client(self, service: Any) -> Any:
-        return self._session.client(service, config=_CONFIG, endpoint_url=self._endpoint_url)
+    def _client(self, service: Any, config: Config = _CONFIG) -> Any:
+        return self._session.client(service, config=config, endpoint_url=self._endpoint_url)
 
 
 def read_secret(name: str) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from botocore.exceptions import BotoCoreError, ClientError
 
+from stepweave.adapters.aws.attributes import from_attribute, to_attribute
 from stepweave.adapters.aws.expressions import Expression, compile_condition, compile_update
 from stepweave.errors import Unavailable
 from stepweave.items import (
@@ -49,8 +49,6 @@ class DynamoItems:
         self._client = client
         self._tables = tables
         self._logical = {name: table for table, name in tables.items()}
-        self._serialize = TypeSerializer().serialize
-        self._deserialize = TypeDeserializer().deserialize
 
     def get(self, key: Key) -> Item | None:
         answer = self._call(
@@ -125,7 +123,7 @@ class DynamoItems:
             keys = key_of(index.table, after).attributes() | {
                 name: after[name] for name in (index.partition, index.sort)
             }
-            request["ExclusiveStartKey"] = {name: self._serialize(value) for name, value in keys.items()}
+            request["ExclusiveStartKey"] = {name: to_attribute(value) for name, value in keys.items()}
         return self._pages(request, condition, expression, limit)
 
     def update(self, update: Update) -> Item:
@@ -192,7 +190,7 @@ class DynamoItems:
             raise Unavailable(f"the store could not be reached: {error}") from error
 
     def _pages(self, request: dict[str, Any], condition: str, expression: Expression, limit: int | None) -> list[Item]:
-        request |= {"KeyConditionExpression": condition} | expression.attributes(self._serialize)
+        request |= {"KeyConditionExpression": condition} | expression.attributes(to_attribute)
         found: list[Item] = []
         while limit is None or len(found) < limit:
             if limit is not None:
@@ -224,7 +222,7 @@ class DynamoItems:
         expression = Expression()
         changes = compile_update(update, expression)
         condition = compile_condition(update.condition, expression) if update.condition is not None else None
-        request = self._target(update.key) | {"UpdateExpression": changes} | expression.attributes(self._serialize)
+        request = self._target(update.key) | {"UpdateExpression": changes} | expression.attributes(to_attribute)
         return request | ({"ConditionExpression": condition} if condition else {})
 
     def _if(self, condition: Any) -> dict[str, Any]:
@@ -232,32 +230,19 @@ class DynamoItems:
             return {}
         expression = Expression()
         text = compile_condition(condition, expression)
-        return {"ConditionExpression": text} | expression.attributes(self._serialize)
+        return {"ConditionExpression": text} | expression.attributes(to_attribute)
 
     def _target(self, key: Key) -> dict[str, Any]:
         return {"TableName": self._tables[key.table], "Key": self._key(key)}
 
     def _key(self, key: Key) -> dict[str, Any]:
-        return {name: self._serialize(value) for name, value in key.attributes().items()}
+        return {name: to_attribute(value) for name, value in key.attributes().items()}
 
     def _logical_key(self, table: Table, raw: dict[str, Any]) -> Key:
         return key_of(table, self._item(raw))
 
     def _raw(self, item: Item) -> dict[str, Any]:
-        return {name: self._serialize(value) for name, value in item.items()}
+        return {name: to_attribute(value) for name, value in item.items()}
 
     def _item(self, raw: Any) -> Item:
-        return {name: _plain(self._deserialize(value)) for name, value in raw.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Numbers come back as Decimal; items hold whole numbers only."""
-    match value:
-        case dict():
-            return {name: _plain(part) for name, part in value.items()}
-        case list():
-            return [_plain(part) for part in value]
-        case bool() | str() | None | bytes():
-            return value
-        case _:
-            return int(value)
+        return {name: from_attribute(value) for name, value in raw.items()}

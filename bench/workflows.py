@@ -1,0 +1,110 @@
+"""The workflows that are measured: chains and 1-8-1 diamonds, of pure nodes, of effects, of models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+WIDTH = 8
+
+Node = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """`nodes` is what a figure for each node is divided by: of a workflow with effects, those with an effect."""
+
+    title: str
+    definition: dict[str, Any]
+    nodes: int
+
+    @property
+    def name(self) -> str:
+        name: str = self.definition["name"]
+        return name
+
+
+def pure_chain(length: int) -> Workflow:
+    """`userInput`, conditions, `output`: `length` nodes in all."""
+    middle = [_condition(f"c{number}") for number in range(1, length - 1)]
+    return Workflow(f"chain of {length}, pure", _chain(f"bench-pure-{length}", middle), length)
+
+
+def pure_diamond() -> Workflow:
+    middle = [_condition(f"c{number}") for number in range(1, WIDTH + 1)]
+    edges = [("in", node["id"], None) for node in middle] + [(node["id"], "out", "yes") for node in middle]
+    definition = _definition("bench-pure-diamond", [_INPUT, *middle, _OUTPUT], edges)
+    return Workflow(f"1-{WIDTH}-1, pure", definition, WIDTH + 2)
+
+
+def effect_chain(length: int) -> Workflow:
+    """`length` nodes with the least of an effect; each but the first refers to the one before it."""
+    middle = [_effect(f"e{number}", number - 1) for number in range(1, length + 1)]
+    return Workflow(f"chain of {length}, effects", _chain(f"bench-effect-{length}", middle), length)
+
+
+def effect_diamond() -> Workflow:
+    return _diamond("effects", "bench-effect-diamond", [_effect(f"e{n}", 0) for n in range(1, WIDTH + 3)])
+
+
+def model_chain(length: int, delays: Sequence[int] = ()) -> Workflow:
+    """`length` `llm` nodes whose scripted model answers after its delay (milliseconds, in turn), at once by default."""
+    middle = [_model(f"m{n}", delays[(n - 1) % len(delays)] if delays else 0) for n in range(1, length + 1)]
+    name = f"bench-model-{length}" + ("-delayed" if delays else "")
+    return Workflow(f"chain of {length}, llm", _chain(name, middle), length)
+
+
+def model_diamond() -> Workflow:
+    return _diamond("llm", "bench-model-diamond", [_model(f"m{number}") for number in range(1, WIDTH + 3)])
+
+
+_INPUT: Node = {
+    "id": "in",
+    "type": "userInput",
+    "data": {"label": "in", "variables": [{"name": "x", "type": "number", "required": True}]},
+}
+_OUTPUT: Node = {
+    "id": "out",
+    "type": "output",
+    "data": {"label": "out", "outputs": [{"name": "x", "type": "number"}]},
+}
+
+
+def _condition(node_id: str) -> Node:
+    branch = {"id": "yes", "logic": "AND", "conditions": [{"left": "{{x}}", "operator": "gt", "right": "0"}]}
+    return {"id": node_id, "type": "condition", "data": {"label": node_id, "branches": [branch], "elseBranch": "no"}}
+
+
+def _effect(node_id: str, before: int) -> Node:
+    text = f"{{{{e{before}.result}}}} {{{{x}}}}" if before else "{{x}}"
+    return {"id": node_id, "type": "effect", "data": {"label": node_id, "text": text}}
+
+
+def _model(node_id: str, delay: int = 0) -> Node:
+    wait = [{"delayMs": delay}] if delay else []
+    data = {
+        "label": node_id,
+        "model": "scripted:inline",
+        "userPrompt": "{{x}}",
+        "script": [[*wait, {"text": "an immediate answer"}]],
+    }
+    return {"id": node_id, "type": "llm", "data": data}
+
+
+def _chain(name: str, middle: list[Node]) -> dict[str, Any]:
+    nodes = [_INPUT, *middle, _OUTPUT]
+    handles = ["yes" if node["type"] == "condition" else None for node in nodes]
+    edges = [(a["id"], b["id"], handle) for a, b, handle in zip(nodes, nodes[1:], handles, strict=False)]
+    return _definition(name, nodes, edges)
+
+
+def _diamond(kind: str, name: str, middle: list[Node]) -> Workflow:
+    """One, as many as `WIDTH` side by side, and one that joins them."""
+    first, *wide, last = (node["id"] for node in middle)
+    edges = [("in", first, None), *((first, each, None) for each in wide), *((each, last, None) for each in wide)]
+    definition = _definition(name, [_INPUT, *middle, _OUTPUT], [*edges, (last, "out", None)])
+    return Workflow(f"1-{WIDTH}-1, {kind}", definition, len(middle))
+
+
+def _definition(name: str, nodes: list[Node], edges: Sequence[tuple[str, str, str | None]]) -> dict[str, Any]:
+    listed = [{"source": source, "target": target, "sourceHandle": handle} for source, target, handle in edges]
+    return {"name": name, "mode": "DAG", "graphData": {"nodes": nodes, "edges": listed}}
