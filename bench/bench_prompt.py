@@ -1,5 +1,6 @@
 """Resolving and rendering a prompt with 20 references over 50 predecessors, beside Jinja2 with the values given."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,7 @@ import jinja2
 from effect import specs
 from measuring import Contestant, median_ms, take_turns
 from report import Column, Goal, Section
+
 from stepweave.execution.envelope import success
 from stepweave.execution.view import View
 from stepweave.execution.visit import VisitBody
@@ -55,7 +57,9 @@ def measure(turns: int) -> Section:
             | {"ours": took["ours"], "jinja2": took["jinja2_whole"]},
         ],
         goals=[Goal("resolving and rendering", took["ours"], LIMIT_MS, " ms of CPU")],
-        notes=["stepweave finds each value among the predecessors and parses the template; Jinja2 is given the values."],
+        notes=[
+            "stepweave finds each value among the predecessors and parses the template; Jinja2 is given the values."
+        ],
     )
 
 
@@ -74,7 +78,7 @@ def _graph() -> tuple[Graph, dict[str, VisitBody]]:
     nodes = [start, *(_node(number, name) for number, name in enumerate(names, 1))]
     ids = ["in", *names, "prompt"]
     nodes.append({"id": "prompt", "type": "effect", "data": {"label": "prompt", "text": _prompt()}})
-    edges = [{"source": a, "target": b, "sourceHandle": None} for a, b in zip(ids, ids[1:], strict=False)]
+    edges = [{"source": a, "target": b, "sourceHandle": None} for a, b in itertools.pairwise(ids)]
     definition = {"name": "bench-prompt", "mode": "DAG", "graphData": {"nodes": nodes, "edges": edges}}
     bodies = {name: VisitBody({}, success("", _data(number))) for number, name in enumerate(names, 1)}
     bodies["in"] = VisitBody({}, success("", {"topic": "tea"}))

@@ -53,9 +53,7 @@ class Api:
         """As a new workflow, or as a version of the one that an earlier benchmark left in the data directory."""
         known = self._http.get(f"/api/workflows/{workflow.name}", headers=self._admin).is_success
         method, path = ("PUT", f"/{workflow.name}") if known else ("POST", "")
-        self._data(
-            self._http.request(method, f"/api/workflows{path}", json=workflow.definition, headers=self._admin)
-        )
+        self._data(self._http.request(method, f"/api/workflows{path}", json=workflow.definition, headers=self._admin))
 
     def run(self, workflow: Workflow) -> LiveRun:
         """A whole run, read by somebody who was there before it started."""

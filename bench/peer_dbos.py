@@ -47,7 +47,6 @@ def launched(folder: Path) -> Iterator[None]:
         config={
             "name": "bench",
             "system_database_url": f"sqlite:///{folder / 'dbos.sqlite'}",
-            "run_admin_server": False,
             "log_level": "ERROR",
         }
     )

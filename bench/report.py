@@ -37,12 +37,15 @@ class Goal:
 
 @dataclass(slots=True)
 class Section:
-    """One benchmark. Values in rows: milliseconds, ratios and counts as numbers, under the keys of the columns."""
+    """One benchmark. Values in rows: milliseconds, ratios and counts as numbers, under the keys of the columns; each row
+    is named by the value of the first column. `parts` are further columns, shown as a table of their own: what the
+    ratios are made of."""
 
     name: str
     title: str
     columns: Sequence[Column]
     rows: list[Row] = field(default_factory=list)
+    parts: Sequence[Column] = ()
     goals: list[Goal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -57,12 +60,10 @@ class Section:
 
 
 def show(section: Section, console: Console) -> None:
-    table = Table(title=section.title, title_justify="left", title_style="bold")
-    for column in section.columns:
-        table.add_column(column.title, justify="left" if column.kind == "text" else "right", overflow="fold")
-    for row in section.rows:
-        table.add_row(*(_cell(row.get(column.key), column.kind) for column in section.columns))
-    console.print(table)
+    console.print(Text(section.title, "bold"))
+    console.print(_table(section.columns, section.rows))
+    if section.parts:
+        console.print(_table([section.columns[0], *section.parts], section.rows))
     for goal in section.goals:
         style = "green" if goal.met else "red"
         mark = "met   " if goal.met else "missed"
@@ -70,6 +71,17 @@ def show(section: Section, console: Console) -> None:
     for note in section.notes:
         console.print(Text(f"  {note}", "dim"))
     console.print()
+
+
+def _table(columns: Sequence[Column], rows: Sequence[Row]) -> Table:
+    table = Table()
+    for column in columns:
+        table.add_column(
+            column.title, justify="left" if column.kind == "text" else "right", no_wrap=column is columns[0]
+        )
+    for row in rows:
+        table.add_row(*(_cell(row.get(column.key), column.kind) for column in columns))
+    return table
 
 
 def _cell(value: Any, kind: Kind) -> str:

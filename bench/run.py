@@ -36,7 +36,9 @@ def main() -> int:
     before = machine.noise()
     (ROOT / ".tools").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=ROOT / ".tools", prefix="bench-data-") as scratch:
-        sections = _measure(set(options.only), options.turns, Path(scratch), lambda told: console.print(told, style="dim"))
+        sections = _measure(
+            set(options.only), options.turns, Path(scratch), lambda told: console.print(told, style="dim")
+        )
     after = machine.noise()
     for section in sections:
         show(section, console)
@@ -93,7 +95,9 @@ def _options() -> argparse.Namespace:
 def _names(text: str) -> list[str]:
     names = text.split(",")
     if unknown := set(names) - set(NAMES):
-        raise argparse.ArgumentTypeError(f"no benchmark is called {', '.join(sorted(unknown))}: choose of {', '.join(NAMES)}")
+        raise argparse.ArgumentTypeError(
+            f"no benchmark is called {', '.join(sorted(unknown))}: choose of {', '.join(NAMES)}"
+        )
     return names
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import botocore.session
 from effect import specs
+from tables import BUCKET, create_bucket, create_tables, table_name
+
 from stepweave.adapters.aws.connect import Connection
 from stepweave.adapters.memory import MemoryChains
 from stepweave.execution.step import END, Step
@@ -25,7 +27,6 @@ from stepweave.store.workflows import Workflow
 from stepweave_local.deploy import CREDENTIALS
 from stepweave_local.emulator import Emulator
 from stepweave_local.project import REGION, Project
-from tables import BUCKET, create_bucket, create_tables, table_name
 
 _LAMBDA_SECONDS = 900.0
 _ACCOUNT = {

@@ -5,12 +5,12 @@ from typing import Any
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
+
 from stepweave.adapters.aws.dynamodb import DynamoItems
 from stepweave.clock import SystemClock
 from stepweave.services.keys import ApiKeys
 from stepweave.store.keys import Keys
 from stepweave.texts import Text
-
 from stepweave_local.project import LocalStackError
 
 TABLE_OUTPUT = "ApiKeysTable"

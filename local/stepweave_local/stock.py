@@ -49,4 +49,8 @@ def _known(path: Path) -> dict[str, str]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {str(name): value for name, value in content.items() if isinstance(value, str)} if isinstance(content, dict) else {}
+    return (
+        {str(name): value for name, value in content.items() if isinstance(value, str)}
+        if isinstance(content, dict)
+        else {}
+    )

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+
 from stepweave.adapters.aws.connect import Connection
 from stepweave.api.app import create_app
 from stepweave.runtime.aws import build_engine
 from stepweave.runtime.engine import Engine
 from stepweave.settings import Settings, read_settings
 from stepweave.texts import Text
-
 from stepweave_local.project import REGION, LocalStackError, Project
 from stepweave_local.stack import LocalStack
 from stepweave_local.stock import dev_keys, load_examples
@@ -39,9 +39,7 @@ def serve(port: int, data_dir: Path, tell: Callable[[Text], None]) -> None:
         keys = dev_keys(engine, data_dir)
         write_private(data_dir / "sam-local.json", {"Parameters": for_containers(stack.environment())})
         engine.sweep.restart_all()
-        _Server(engine, settings, stack).run(
-            listening, lambda: _ready(data_dir, f"http://{HOST}:{port}", keys, tell)
-        )
+        _Server(engine, settings, stack).run(listening, lambda: _ready(data_dir, f"http://{HOST}:{port}", keys, tell))
 
 
 def local_engine(settings: Settings, environment: dict[str, str]) -> Engine:

@@ -6,6 +6,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from stepweave.adapters.aws.connect import S3_CONFIG
 from stepweave.adapters.aws.dynamodb import DynamoItems
 from stepweave.adapters.aws.s3 import S3Blobs
 from stepweave.adapters.memory import MemoryBlobs, MemoryItems
@@ -38,8 +39,13 @@ def items(request: pytest.FixtureRequest) -> ItemStore:
 def blobs(request: pytest.FixtureRequest) -> BlobStore:
     if request.param == "memory":
         return MemoryBlobs()
-    request.getfixturevalue("aws")
-    client = boto3.client("s3", region_name=REGION)
+    blobs: BlobStore = request.getfixturevalue("s3_blobs")
+    return blobs
+
+
+@pytest.fixture
+def s3_blobs(aws: None) -> S3Blobs:
+    client = boto3.client("s3", region_name=REGION, config=S3_CONFIG)
     client.create_bucket(Bucket="test")
     return S3Blobs(client, "test")
 

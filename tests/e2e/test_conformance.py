@@ -16,7 +16,8 @@ AT_ONCE = 4
 
 def _load(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location("conformance_run", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

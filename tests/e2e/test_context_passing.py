@@ -1,5 +1,6 @@
 """Every row of seed workflow-context-passing-plan §8.1–8.4, on the deployed stack, with the value that it names."""
 
+import itertools
 import json
 from typing import Any
 
@@ -21,7 +22,7 @@ def inputs(*variables: dict[str, Any]) -> dict[str, Any]:
 def run(server: Server, nodes: Nodes, variables: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Runs the nodes one after the other; gives the terminal event, and the nodes of the result by id."""
     ids = list(nodes)
-    workflow = server.save(nodes, [[a, b] for a, b in zip(ids, ids[1:], strict=False)])
+    workflow = server.save(nodes, [[a, b] for a, b in itertools.pairwise(ids)])
     run_id = server.start(workflow, variables)
     end = server.finish(run_id)
     result = server.data("GET", f"/api/v1/workflows/{workflow}/runs/{run_id}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.e2e.server import Server
 
-WRITERS = 20
+WRITERS = 8
 
 
 def test_readers_at_any_time_and_place_see_the_same_sequence(server: Server) -> None:
@@ -26,9 +26,8 @@ def test_readers_at_any_time_and_place_see_the_same_sequence(server: Server) -> 
         seen[reader] = (after, list(server.events(run_id, after, seconds=120)))
 
     chance = random.Random(7)
-    readers = [threading.Thread(target=read, args=(0, 0, None))]
-    for reader in range(1, 9):
-        readers.append(threading.Thread(target=read, args=(reader, chance.uniform(0, 3), chance.randrange(60))))
+    places = [(0, 0, None), *((reader, chance.uniform(0, 3), chance.randrange(60)) for reader in range(1, 9))]
+    readers = [threading.Thread(target=read, args=place) for place in places]
     for thread in readers:
         thread.start()
     for thread in readers:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Up
-from tests.e2e.processes import descendants, kill
+from tests.e2e.processes import command_of, descendants, kill
 from tests.e2e.server import Server
 
 SLOW = {"type": "llm", "model": "scripted:inline", "userPrompt": "x"}
@@ -34,6 +34,7 @@ def visits_of(server: Server, workflow: str, run_id: str) -> Counter[str]:
 def test_a_run_survives_the_death_of_its_workers(up: tuple[Up, Server]) -> None:
     _, server = up
     workflow = forked_workflow(server)
+    server.finish(server.start(workflow), seconds=120)  # the workers are warm
     run_id = server.start(workflow)
     killed = 0
     for _ in range(4):
@@ -50,9 +51,8 @@ def test_a_run_survives_the_death_of_its_workers(up: tuple[Up, Server]) -> None:
 
 
 def lambda_workers(pid: int) -> list[int]:
-    """The processes that run functions: those below the emulator, which is the first child of `stepweave up`."""
-    emulator = descendants(pid)[0]
-    return descendants(emulator)
+    """The processes that run functions, below the `stepweave up` of this pid."""
+    return [each for each in descendants(pid) if "ministack-lambda" in command_of(each)]
 
 
 @pytest.mark.slow

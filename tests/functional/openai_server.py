@@ -29,6 +29,18 @@ def says(*pieces: str, **rest: Any) -> Reply:
     return Reply(deltas=tuple({"content": piece} for piece in pieces), **rest)
 
 
+def calls(*made: tuple[str, str, str], text: str = "", **rest: Any) -> Reply:
+    """Calls of tools, `(id, name, arguments)`, each streamed in pieces: its name first, then its arguments in threes."""
+    deltas: list[dict[str, Any]] = [{"content": text}] if text else []
+    for index, (call_id, name, arguments) in enumerate(made):
+        begin = {"index": index, "id": call_id, "type": "function", "function": {"name": name, "arguments": ""}}
+        deltas.append({"tool_calls": [begin]})
+        for start in range(0, len(arguments), 3):
+            piece = {"index": index, "function": {"arguments": arguments[start : start + 3]}}
+            deltas.append({"tool_calls": [piece]})
+    return Reply(deltas=tuple(deltas), **{"finish_reason": "tool_calls", **rest})
+
+
 def fails(status: int, error: str) -> Reply:
     return Reply(status=status, error=error)
 

@@ -141,8 +141,8 @@ def test_a_table_is_paid_by_use_encrypted_recoverable_and_outlives_the_stack(tab
     assert template()["Resources"][table]["DeletionPolicy"] == "RetainExceptOnCreate"
 
 
-def test_events_expire_by_themselves() -> None:
-    ttl = resources("AWS::DynamoDB::Table")["EventsTable"]["TimeToLiveSpecification"]
+def test_idempotency_keys_expire_by_themselves() -> None:
+    ttl = resources("AWS::DynamoDB::Table")["RunsTable"]["TimeToLiveSpecification"]
     assert ttl == {"AttributeName": "expiresAt", "Enabled": True}
 
 

@@ -170,7 +170,7 @@ def test_a_visit_id_must_be_a_uuid(stack: Stack, visit: str) -> None:
         ({"ttlHours": "1"}, "ttlHours"),
         ({"ttlHours": 1e9}, "ttlHours"),
         ({"callbackUrl": "https://example.com"}, "callbackUrl"),
-        ({"inputs": {"uploadedFiles": ["a.txt"]}}, "uploadedFiles"),
+        ({"inputs": {"uploadedFiles": [["a.txt"]]}}, "uploadedFiles"),
         ({"variable": {}}, "variable "),
         ({"variables": {"deep": json.loads("[" * 150 + "]" * 150)}}, "deep"),
     ],
@@ -230,11 +230,6 @@ def test_other_content_types_are_not_supported(stack: Stack, given: str) -> None
 @pytest.mark.parametrize("given", ["application/json", "Application/JSON; charset=utf-8", "application/problem+json"])
 def test_json_content_types_are_taken(stack: Stack, given: str) -> None:
     assert stack.call("POST", RUNS, content=b"\xef\xbb\xbf{}", headers={"Content-Type": given}).status_code == 200
-
-
-def test_an_upload_is_refused_with_a_sentence_and_not_ignored(stack: Stack) -> None:
-    response = stack.call("POST", RUNS, files={"files": ("a.txt", b"x")})
-    assert "files" in refused(response, 400, "VALIDATION_FAILED")
 
 
 def test_other_methods_are_not_allowed_and_the_allowed_ones_are_named(stack: Stack) -> None:

@@ -1,5 +1,6 @@
 """Snapshots of a run's visits over HTTP (contract §3, Snapshot; seed workflow-context-passing-plan §8.3)."""
 
+import itertools
 from typing import Any
 
 from tests.functional.api.stack import Stack
@@ -18,7 +19,7 @@ def five_nodes(name: str = "five") -> dict[str, Any]:
         {"id": "out", "type": "output", "data": {}},
     ]
     ids = [str(node["id"]) for node in nodes]
-    edges = [{"source": a, "target": b} for a, b in zip(ids, ids[1:], strict=False)]
+    edges = [{"source": a, "target": b} for a, b in itertools.pairwise(ids)]
     return {"name": name, "graphData": {"nodes": nodes, "edges": edges}}
 
 

@@ -8,7 +8,6 @@ from stepweave.execution.run import Run
 from stepweave.execution.visit import START, Visit, VisitBody
 from stepweave.services.event_log import Event
 from stepweave.store.runs import Runs
-
 from tests.property.chaos.questions import question_faults
 from tests.property.chaos.reference import Fate, fates, output
 from tests.property.chaos.state_machine import GIVEN_UP

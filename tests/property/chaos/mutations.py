@@ -64,11 +64,6 @@ LEFT_OUT: dict[str, tuple[Words, ...]] = {
     "joins are conditioned on their own version (C)": (
         Words(Commit, "writes", 'Equals("ver", join.version) if join.version else missing("runs")', "None"),
     ),
-    "facts read across a commit are found out (C)": (
-        Words(decide._Walk, "_arrive", "if edge.index in known:", "if False:"),
-        Words(decide._Walk, "_close", "if position in known:", "if False:"),
-    ),
-    "only the owner begins a visit (B)": (Words(Runs, "begin", 'Equals("owner", owner), ', ""),),
     "attempts fence beside owners (B)": (
         Words(commit, "still_mine", 'Equals("attempt", visit.attempt), ', ""),
         Words(VisitWork, "flush", " or visit.attempt != self.visit.attempt", ""),
@@ -96,13 +91,9 @@ LEFT_OUT: dict[str, tuple[Words, ...]] = {
         Words(Runs, "close_visit", ' if visit.status == "RUNNING" else {}', ""),
     ),
     "closing drops pending edges (X)": (Words(Runs, "close_visit", 'removes=("pending",)', "removes=()"),),
-    "closing fences (X)": (Words(Runs, "close_visit", 'adds={"attempt": 1}', "adds={}"),),
     "redrives have names of their own (D)": (Words(ids, "redriven_chain", "-r{redrives}", "-r"),),
     "a redrive takes only what has not moved (D)": (
         Words(Runs, "take_over", 'every(Equals("owner", visit.owner), unfinished())', 'Equals("runId", visit.run_id)'),
-    ),
-    "an unknown take-over is looked up (D)": (
-        Words(Redrive, "_take_over", "return now if now is not None and now.owner == chain and not now.is_over else None", "return None"),
     ),
     "readers take contiguous batches only (Q)": (Words(event_log, "contiguous", "if first > last + 1:", "if False:"),),
     "a chain whose token is not heard is taken over (A)": (

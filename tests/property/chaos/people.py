@@ -7,7 +7,6 @@ from random import Random
 from stepweave.errors import ClarifyAlreadyAnswered, ClarifyNotFound, RunAlreadyFinished
 from stepweave.items import Item
 from stepweave.runtime.engine import Engine
-
 from tests.property.chaos.store import ChaoticItems
 
 QUESTIONS = "PAUSE#"

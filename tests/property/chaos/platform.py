@@ -7,7 +7,6 @@ from random import Random
 from typing import Any
 
 from stepweave.errors import Unavailable
-
 from tests.property.chaos.actors import Actor
 from tests.property.chaos.weather import FINE, Weather
 

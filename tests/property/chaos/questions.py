@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from stepweave.execution.visit import Visit, VisitBody
 from stepweave.services.event_log import Event
-
 from tests.property.chaos.people import QUESTIONS, People
 from tests.property.chaos.workflows import Workflow
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from stepweave.errors import Unavailable
 from stepweave.services.event_log import Event, EventLog
-
 from tests.property.chaos.actors import Actor
 
 

@@ -7,9 +7,8 @@ from random import Random
 
 from stepweave.services import settling
 from stepweave.store import documents
-
 from tests.property.chaos.checks import examine
-from tests.property.chaos.weather import FINE, Weather, storm
+from tests.property.chaos.weather import Weather, storm
 from tests.property.chaos.workflows import Workflow, workflow
 from tests.property.chaos.world import World
 

@@ -8,7 +8,6 @@ from stepweave.errors import StepweaveError
 from stepweave.execution.step import ASK, END, WAIT, Step
 from stepweave.runtime.engine import Engine
 from stepweave.texts import Text
-
 from tests.property.chaos.actors import Actor
 from tests.property.chaos.platform import ChaoticChains, Execution, SlowClock
 from tests.property.chaos.weather import FINE, Weather
@@ -116,10 +115,10 @@ class StateMachine:
             execution.token = None
             if not self.repeats(invocation.error):
                 self._try_again(execution)
-            return
+            return None
         if execution.token is not None:
             execution.asleep = True
-            return
+            return None
         step: Step = invocation.result
         execution.tries, execution.recovering = 0, False
         if step.kind == END:

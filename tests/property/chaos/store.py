@@ -13,7 +13,6 @@ from random import Random
 from stepweave.adapters.memory import MemoryBlobs, MemoryItems, check_transaction, written
 from stepweave.errors import Unavailable
 from stepweave.items import Check, Item, Key, OutcomeUnknown, Table, Update, Write, WriteConflict
-
 from tests.property.chaos.weather import FINE, Weather
 
 
@@ -164,7 +163,8 @@ class ChaoticItems(MemoryItems):
         whim = self._chance.random()
         if whim < 0.4:  # the head of the run is the first, or the last, that others see
             changes.sort(key=lambda change: (change[0].sort == "RUN") == (whim < 0.2))
-        transaction = Transaction(changes, self._chance.choice([0, 0, 0, 0, 0, 0, 0.8, 0.95]))
+        slow = self._chance.choice([0.8, 0.95]) if self._chance.random() < self.weather.slow else 0.0
+        transaction = Transaction(changes, slow)
         self.deciding.append(transaction)
         self.held |= {key for key, _ in changes}
         self.counts["commit"] += 1

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from stepweave.execution.visit import Visit, VisitBody
 from stepweave.services.event_log import Event
-
 from tests.property.chaos.workflows import Workflow
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Weather:
-    """`unknown`: a write whose outcome nobody tells. `busy`: a call refused for load. `death`: an invocation is lost at
+    """`unknown`: a write whose outcome nobody tells. `slow`: a transaction that takes long to become visible. `busy`: a
+    call refused for load. `death`: an invocation is lost at
     this step, of those `overtime` live on unheard. `twin`: a step is invoked twice. `loss`: all executions end at once.
     `redrive`, `sweep`, `reader`: one more of them begins. `lie`: a living execution is called dead. `amnesia`: a warm process is
     replaced. `cancel`: of a schedule, not of a step. After `until` steps the weather is fine.
     """
 
     unknown: float = 0.0
+    slow: float = 0.25
     busy: float = 0.0
     death: float = 0.0
     overtime: float = 0.4

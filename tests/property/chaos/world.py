@@ -15,7 +15,6 @@ from stepweave.scheduling.decision import Bounds
 from stepweave.services.event_log import Event
 from stepweave.services.visit_work import Equipment
 from stepweave.store import heads
-
 from tests.property.chaos.actors import Actor, pause
 from tests.property.chaos.nodes import Types
 from tests.property.chaos.people import People
@@ -31,6 +30,7 @@ INPUTS = {"question": "why"}
 _MOST_STEPS = 60_000
 _MOST_REVIVALS = 80
 _PROCESSES = 3
+_MOST_AT_ONCE = 8
 
 
 class World:
@@ -93,14 +93,16 @@ class World:
         """What comes from outside: the weather, redrives, the sweep, new readers."""
         weather = self.weather if step < self.weather.until else FINE
         self.items.weather = self._chains.weather = self.machine.weather = weather
-        if self.chance.random() < weather.redrive:
-            self._begin("redrive", lambda engine: engine.redrive.redrive(RUN_ID))
-        if self.chance.random() < weather.sweep:
-            self._begin("sweep", lambda engine: engine.sweep.look_after(RUN_ID))
         if self.chance.random() < weather.loss:
             self.machine.lose_all()
         if self.chance.random() < weather.reader and len(self.readers) < 4:
             self._begin_reading(self.chance.randint(0, self._last_seq - self.is_over))
+        if len(self._others) > _MOST_AT_ONCE:
+            return
+        if self.chance.random() < weather.redrive:
+            self._begin("redrive", lambda engine: engine.redrive.redrive(RUN_ID))
+        if self.chance.random() < weather.sweep:
+            self._begin("sweep", lambda engine: engine.sweep.look_after(RUN_ID))
         if self.run_item["closing"] and self.chance.random() < 0.01:
             self._begin("close", lambda engine: engine.closing.close(RUN_ID))
         if self.chance.random() < 0.01:

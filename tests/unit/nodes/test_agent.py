@@ -194,7 +194,8 @@ def test_a_single_output_is_converted_and_further_ones_warn() -> None:
 def test_the_warning_of_a_resumed_agent_is_logged_once() -> None:
     declared = [{"name": "a"}, {"name": "b"}]
     outcome = VisitPlayer(
-        Agent(), agent_node([{"ask": {"question": "?"}}], [{"text": "x{{ghost}}"}], outputs=declared, prompt="p{{ghost}}")
+        Agent(),
+        agent_node([{"ask": {"question": "?"}}], [{"text": "x{{ghost}}"}], outputs=declared, prompt="p{{ghost}}"),
     ).play()
     assert len(logged(outcome, "WARN")) == 2
 
@@ -265,7 +266,9 @@ def test_a_limit_of_tokens_ends_the_node_before_the_next_request() -> None:
 
 def test_a_long_trace_is_cut_field_by_field() -> None:
     work = RecordingWork(trace_limit=20)
-    outcome = run([{"text": "x" * 100}, tool("todo", todos=TODO_LIST)], [{"text": "y" * 100}], work=work, tools=["todo"])
+    outcome = run(
+        [{"text": "x" * 100}, tool("todo", todos=TODO_LIST)], [{"text": "y" * 100}], work=work, tools=["todo"]
+    )
     trace = outcome.envelope["trace"]
     assert trace["truncated"] is True
     assert trace["thinking"] == "x" * 20

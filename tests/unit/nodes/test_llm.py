@@ -17,7 +17,9 @@ def node(**data: Any) -> Node:
     return Node(id="write", type="llm", data={"model": "scripted:inline", "userPrompt": "p", **data})
 
 
-def run(*steps: dict[str, Any], scope: WrittenScope | None = None, work: RecordingWork | None = None, **data: Any) -> Outcome:
+def run(
+    *steps: dict[str, Any], scope: WrittenScope | None = None, work: RecordingWork | None = None, **data: Any
+) -> Outcome:
     return Llm().run(node(script=[list(steps)], **data), scope or WrittenScope(), work or RecordingWork())
 
 
@@ -170,7 +172,9 @@ def test_a_provider_gets_the_instruction_at_the_end_of_the_prompt() -> None:
     declared = [output("title", description="a headline"), output("score", "number")]
     with openai_server(says('{"title": "x", ', '"score": 2}')) as server:
         work = RecordingWork(models=ModelsOf(ModelSettings(openai_base_url=server.base_url)))
-        outcome = Llm().run(node(model="openai:m", outputs=declared, temperature=0.5, maxTokens=9), WrittenScope(), work)
+        outcome = Llm().run(
+            node(model="openai:m", outputs=declared, temperature=0.5, maxTokens=9), WrittenScope(), work
+        )
     assert outcome.envelope["data"] == {"title": "x", "score": 2}
     [sent] = server.requests
     prompt = sent["messages"][-1]["content"]

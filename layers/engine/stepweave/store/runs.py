@@ -11,6 +11,7 @@ from stepweave.items import (
     RUNS_BY_WORKFLOW,
     RUNS_OPEN,
     Equals,
+    Item,
     Key,
     OutcomeUnknown,
     Put,

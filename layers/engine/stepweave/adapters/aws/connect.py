@@ -20,7 +20,7 @@ _CONFIG = Config(
 )
 
 # The newest signature and the region's own host, which presigned addresses need everywhere but in us-east-1.
-_S3_CONFIG = _CONFIG.merge(Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
+S3_CONFIG = _CONFIG.merge(Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
 
 
 class Connection:
@@ -44,7 +44,7 @@ class Connection:
         return DynamoItems(self._client("dynamodb"), tables)
 
     def blobs(self) -> S3Blobs:
-        return S3Blobs(self._client("s3", _S3_CONFIG), self._settings.data_bucket)
+        return S3Blobs(self._client("s3", S3_CONFIG), self._settings.data_bucket)
 
     def chains(self) -> StepFunctionsChains:
         return StepFunctionsChains(self._client("stepfunctions"), self._settings.state_machine_arn)

@@ -3,13 +3,14 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CallToolResult, TextContent
+from mcp.shared.exceptions import MCPError
+from mcp.types import CONNECTION_CLOSED, CallToolResult, TextContent
 from mcp.types import Tool as ServerTool
 
 from stepweave.agents.request import McpServer, NodeStopped
@@ -19,6 +20,7 @@ from stepweave.graph.problem import cut, quoted
 from stepweave.texts import Text
 
 _OPEN_SECONDS = 20.0
+_CLOSE_SECONDS = 1.0
 _MOST_TOOLS = 100
 _LONGEST_NAME = 64  # of a tool, with the providers
 _LONGEST_DESCRIPTION = 4000
@@ -35,27 +37,86 @@ async def open_server(server: McpServer, transport: GuardedTransport) -> AsyncIt
 
     Raises `ServerUnreachable`. Arguments are the server's to judge: a foreign schema may hold patterns that never end.
     """
-    seconds = httpx2.Timeout(TOOL_SECONDS, connect=CONNECT_SECONDS)
-    http = httpx2.AsyncClient(transport=transport, headers=dict(server.headers), timeout=seconds, trust_env=False)
-    inside: Exception | None = None
+    session = _Session(server, transport)
     try:
-        check_url(httpx2.URL(server.url))
-        async with AsyncExitStack() as stack:
+        try:
+            check_url(httpx2.URL(server.url))
             async with asyncio.timeout(_OPEN_SECONDS):
-                client = await stack.enter_async_context(Client(streamable_http_client(server.url, http_client=http)))
-                tools = await _tools(server, client)
-            try:
-                yield tools
-            except Exception as error:
-                inside = error
-                raise
-    except Exception as error:
-        if inside is not None:
-            raise inside from None  # the client's task groups have wrapped it
-        raise _unreachable(server, error) from error
+                tools = await _tools(server, session)
+        except Exception as error:
+            raise _unreachable(server, error) from error
+        yield tools
+    finally:
+        await session.close()
 
 
-async def _tools(server: McpServer, client: Client) -> tuple[Tool, ...]:
+class _Session:
+    """Holds a connection with the server while there is one to hold; a broken one is made anew by the next call."""
+
+    def __init__(self, server: McpServer, transport: GuardedTransport) -> None:
+        # a call is given up before its request is
+        seconds = httpx2.Timeout(TOOL_SECONDS + _OPEN_SECONDS, connect=CONNECT_SECONDS)
+        self._url = server.url
+        self._http = httpx2.AsyncClient(
+            transport=transport, headers=dict(server.headers), timeout=seconds, trust_env=False
+        )
+        self._connection: _Connection | None = None
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        client = await self.client()
+        try:
+            return await client.call_tool(name, dict(arguments))
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                self._connection = None
+            raise
+
+    async def client(self) -> Client:
+        """Connected. Raises what connecting raises."""
+        if self._connection is None or self._connection.task.done():
+            self._connection = _Connection(Client(streamable_http_client(self._url, http_client=self._http)))
+        return await self._connection.client()
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+
+
+class _Connection:
+    """One client in a task of its own, so that what breaks in it breaks the call under way and nothing else."""
+
+    def __init__(self, client: Client) -> None:
+        self._opened = asyncio.Event()
+        self._leave = asyncio.Event()
+        self._client: Client | None = None
+        self._error: Exception | None = None
+        self.task = asyncio.create_task(self._hold(client))
+
+    async def client(self) -> Client:
+        await self._opened.wait()
+        if self._client is None:
+            raise self._error or ConnectionError
+        return self._client
+
+    async def close(self) -> None:
+        """Says goodbye, and waits only a moment for it to be heard."""
+        self._leave.set()
+        await asyncio.wait({self.task}, timeout=_CLOSE_SECONDS)
+        self.task.cancel()
+
+    async def _hold(self, client: Client) -> None:
+        try:
+            async with client as self._client:
+                self._opened.set()
+                await self._leave.wait()
+        except Exception as error:  # noqa: BLE001 - whoever waits for the client is told
+            self._error = error
+        finally:
+            self._opened.set()
+
+
+async def _tools(server: McpServer, session: _Session) -> tuple[Tool, ...]:
+    client = await session.client()
     found: list[ServerTool] = []
     cursor: str | None = None
     while len(found) < _MOST_TOOLS:
@@ -64,12 +125,12 @@ async def _tools(server: McpServer, client: Client) -> tuple[Tool, ...]:
         cursor = page.next_cursor
         if cursor is None:
             break
-    return tuple(_tool(server, client, tool) for tool in found[:_MOST_TOOLS])
+    return tuple(_tool(server, session, tool) for tool in found[:_MOST_TOOLS])
 
 
-def _tool(server: McpServer, client: Client, tool: ServerTool) -> Tool:
+def _tool(server: McpServer, session: _Session, tool: ServerTool) -> Tool:
     async def run(arguments: Mapping[str, Any]) -> Any:
-        result = await client.call_tool(tool.name, dict(arguments), read_timeout_seconds=TOOL_SECONDS)
+        result = await session.call(tool.name, arguments)
         content = _content(result)
         if result.is_error:
             raise ToolFailed(Text.same(content if isinstance(content, str) else str(content)))
@@ -80,6 +141,7 @@ def _tool(server: McpServer, client: Client, tool: ServerTool) -> Tool:
         description=(tool.description or tool.title or tool.name)[:_LONGEST_DESCRIPTION],
         schema=tool.input_schema,
         run=run,
+        seconds=TOOL_SECONDS,
     )
 
 
