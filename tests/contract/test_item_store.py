@@ -34,7 +34,9 @@ def run_item(**attributes: object) -> Item:
 
 
 def test_an_item_comes_back_as_it_was_put(items: ItemStore) -> None:
-    item = run_item(text="好🚀", number=7, flag=True, nothing=None, list=[1, "x", {"deep": []}], map={"a": {"b": 0}}, empty="")
+    item = run_item(
+        text="好🚀", number=7, flag=True, nothing=None, list=[1, "x", {"deep": []}], map={"a": {"b": 0}}, empty=""
+    )
     items.put("runs", item)
     assert items.get(RUN) == item
 
@@ -85,10 +87,14 @@ def test_an_index_lists_only_what_carries_its_attributes(items: ItemStore) -> No
 
 def test_an_index_is_paged_through_without_a_gap_or_a_repeat(items: ItemStore) -> None:
     for number in range(7):
-        items.put("runs", {"runId": f"{number:08}", "sk": "RUN", "workflow": "w", "createdAt": f"2026-01-0{number // 2}"})
+        items.put(
+            "runs", {"runId": f"{number:08}", "sk": "RUN", "workflow": "w", "createdAt": f"2026-01-0{number // 2}"}
+        )
     everything = items.query_index(RUNS_BY_WORKFLOW, "w", descending=True)
     paged: list[Item] = []
-    while page := items.query_index(RUNS_BY_WORKFLOW, "w", descending=True, limit=2, after=paged[-1] if paged else None):
+    while page := items.query_index(
+        RUNS_BY_WORKFLOW, "w", descending=True, limit=2, after=paged[-1] if paged else None
+    ):
         paged += page
     assert paged == everything
     assert len(paged) == 7
@@ -96,7 +102,9 @@ def test_an_index_is_paged_through_without_a_gap_or_a_repeat(items: ItemStore) -
 
 def test_an_update_changes_adds_and_removes_and_gives_the_item_as_it_stands(items: ItemStore) -> None:
     items.put("runs", run_item(status="RUNNING", rev=3, closing=True))
-    after = items.update(Update(RUN, sets={"status": "FAILED"}, adds={"rev": 2, "fresh": 1}, removes=("closing", "unknown")))
+    after = items.update(
+        Update(RUN, sets={"status": "FAILED"}, adds={"rev": 2, "fresh": 1}, removes=("closing", "unknown"))
+    )
     assert after == run_item(status="FAILED", rev=5, fresh=1)
     assert items.get(RUN) == after
 
@@ -169,7 +177,9 @@ attributes = st.dictionaries(st.sampled_from("ab"), st.integers(0, 2), max_size=
 
 @given(condition=conditions, there=st.one_of(st.none(), attributes))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_condition_means_the_same_everywhere(items: ItemStore, condition: Condition, there: dict[str, int] | None) -> None:
+def test_a_condition_means_the_same_everywhere(
+    items: ItemStore, condition: Condition, there: dict[str, int] | None
+) -> None:
     """Each implementation is held against the memory store, so against each other."""
     reference = MemoryItems()
     for store in (items, reference):

@@ -28,7 +28,7 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
         ended = start("--port", str(port), "--data-dir", str(tmp_path / "data"))
     assert ended.returncode == 2
     assert ended.stderr.strip().splitlines() == [
-        f"Error: Port {port} is in use: stop what uses it, or choose another with `stepweave up --port`."
+        f"Port {port} is in use: stop what uses it, or choose another with `stepweave up --port`."
     ]
 
 

@@ -12,7 +12,9 @@ from stepweave.execution.workspace import PATH_BYTES, normal_path
 from stepweave.services.files import check_paths
 
 SEGMENTS = st.one_of(
-    st.sampled_from(["", ".", "..", "...", " ", "C:", "c:x", "a", "B.txt", "报告", "🚀", "é", ".hermes", "%2f", "\\", "~"]),
+    st.sampled_from(
+        ["", ".", "..", "...", " ", "C:", "c:x", "a", "B.txt", "报告", "🚀", "é", ".hermes", "%2f", "\\", "~"]
+    ),
     st.text(max_size=6),
 )
 NORMAL = st.lists(st.sampled_from(["a", "b", "報告", "x.y"]), min_size=1, max_size=4).map("/".join)

@@ -60,6 +60,7 @@ class Stack:
             Ports(self.items, self.blobs, self.chains, self.clock),
             equipment=Equipment(LazyModels(given), given.trace_max_bytes),
             specs=specs,
+            flat=given.workflow_workspace_legacy_flat_inject,
         )
         self.app = create_app(self.engine, given, live=live, pace=pace)
         keys = self.app.state.api.keys

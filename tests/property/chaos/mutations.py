@@ -92,13 +92,7 @@ LEFT_OUT: dict[str, tuple[Words, ...]] = {
     ),
     "closing drops pending edges (X)": (Words(Runs, "close_visit", 'removes=("pending",)', "removes=()"),),
     "redrives have names of their own (D)": (Words(ids, "redriven_chain", "-r{redrives}", "-r"),),
-    "a redrive takes only what has not moved (D)": (
-        Words(Runs, "take_over", 'every(Equals("owner", visit.owner), unfinished())', 'Equals("runId", visit.run_id)'),
-    ),
     "readers take contiguous batches only (Q)": (Words(event_log, "contiguous", "if first > last + 1:", "if False:"),),
-    "a chain whose token is not heard is taken over (A)": (
-        Words(Asks, "wake_again", "self._chains.stop(visit.owner)", "pass"),
-    ),
     "tokens are stored in order (A)": (
         Words(pauses.Pauses, "hold", 'every(Equals("status", "OPEN"), newest)', 'Equals("status", "OPEN")'),
         Words(Asks, "sleep", "if pause.token_order is not None and pause.token_order >= order:", "if pause.token == token:"),

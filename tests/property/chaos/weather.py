@@ -11,7 +11,7 @@ class Weather:
     call refused for load. `death`: an invocation is lost at
     this step, of those `overtime` live on unheard. `twin`: a step is invoked twice. `loss`: all executions end at once.
     `redrive`, `sweep`, `reader`: one more of them begins. `lie`: a living execution is called dead. `amnesia`: a warm process is
-    replaced. `cancel`: of a schedule, not of a step. After `until` steps the weather is fine.
+    replaced. `cancel`: of a schedule, not of a step, and `within` its first steps. After `until` steps the weather is fine.
     """
 
     unknown: float = 0.0
@@ -26,6 +26,7 @@ class Weather:
     lie: float = 0.0
     amnesia: float = 0.0
     cancel: float = 0.0
+    within: int = 600
     reader: float = 0.004
     until: int = 0
 

@@ -75,7 +75,7 @@ class World:
 
     def live(self) -> None:
         """From the start of the run to its last reader."""
-        cancel_at = self.chance.randint(5, 600) if self.chance.random() < self.weather.cancel else None
+        cancel_at = self.chance.randint(5, self.weather.within) if self.chance.random() < self.weather.cancel else None
         for _ in range(2):
             self._begin_reading(0)
         self._begin("start", self._start)

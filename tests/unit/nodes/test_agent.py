@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -289,6 +291,7 @@ def skilled(**files: str) -> RecordingWork:
 def test_the_skills_instructions_come_first_and_are_no_template() -> None:
     outcome = run([{"text": "$system"}], work=skilled(), skillName="write-report", instructions="Be brief.")
     assert outcome.envelope["data"] == {"result": "Use {{braces}}.\n\nBe brief."}
+    assert logged(outcome, "INFO") == [("INFO", "使用技能 write-report，版本 3")]
 
 
 def test_an_agent_is_told_of_the_files_of_its_skill_and_reads_them_and_nothing_else() -> None:
@@ -326,3 +329,20 @@ def test_a_skill_that_does_not_exist_fails_the_node_by_name() -> None:
     outcome = run([{"text": "never"}], skillName="no-such-skill", work=RecordingWork(language="en"))
     assert outcome.error is not None
     assert '"no-such-skill"' in outcome.error
+
+
+def test_no_large_library_is_imported_to_validate_an_agent() -> None:
+    large = "{'pydantic_ai', 'mcp', 'httpx2', 'yaml', 'jsonschema', 'boto3'}"
+    script = (
+        "import sys; from stepweave.nodes import table; from stepweave.graph.model import Node; "
+        "table.spec_of('agent').problems(Node(id='n', type='agent', data={'model': 'openai:x', 'skillName': 'a'})); "
+        f"print(sorted({large} & set(sys.modules)))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    assert told.stdout.strip() == "[]"

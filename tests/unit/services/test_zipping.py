@@ -105,7 +105,9 @@ print(size // MB, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) 
 @pytest.mark.slow
 def test_500_mb_are_zipped_in_less_than_64_mb_of_memory() -> None:
     engine = Path(sys.modules["stepweave"].__path__[0]).parent
-    ran = subprocess.run([sys.executable, "-c", _MEASURED], env={"PYTHONPATH": str(engine)}, check=True, stdout=subprocess.PIPE)
+    ran = subprocess.run(
+        [sys.executable, "-c", _MEASURED], env={"PYTHONPATH": str(engine)}, check=True, stdout=subprocess.PIPE
+    )
     megabytes, memory = map(int, ran.stdout.split())
     assert megabytes >= 500
     assert memory < 64

@@ -123,7 +123,7 @@ class Conversation:
                 Agent(model, output_type=native or str, instructions=instructions, model_settings=settings),
                 prompt,
             )
-        box = await open_toolbox(request.abilities, self._work, self._transcript.todo, stack)
+        box = await open_toolbox(request.abilities, self._work, self._transcript, stack)
         self._toolset = BoxToolset(box, self._transcript)
         agent: Agent[None, Any] = Agent(
             model,

@@ -193,7 +193,7 @@ def _heard(messages: Sequence[ModelMessage]) -> dict[str, str]:
     for message in messages:
         for part in message.parts:
             if isinstance(part, ToolReturnPart):
-                answer = part.tool_name == CLARIFY
+                answer = part.tool_name == CLARIFY and part.outcome == "success"
                 heard["answer" if answer else "tool"] = (
                     part.content if answer and isinstance(part.content, str) else _json(part.content)
                 )

@@ -100,9 +100,10 @@ def shown_arguments(call: ToolCallPart) -> Any:
 
 def _read(text: str) -> Arguments:
     try:
-        return _taken(json.loads(text or "{}"))
+        read = _taken(json.loads(text or "{}"))
     except (ValueError, RecursionError):
         return Unreadable(text)
+    return Unreadable(text) if isinstance(read, Unreadable) else read
 
 
 def _taken(value: Any) -> Arguments:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from stepweave.graph.components import components
 from stepweave.graph.edge import Edge
-from stepweave.graph.model import USER_INPUT, Definition, Node
+from stepweave.graph.model import USER_INPUT, Definition, Mode, Node
 
 __all__ = ["Edge", "Graph", "reachable"]
 
@@ -26,6 +26,7 @@ class Graph:
     edges: tuple[Edge, ...]
     _incoming: Mapping[str, tuple[Edge, ...]]
     _outgoing: Mapping[str, tuple[Edge, ...]]
+    mode: Mode
 
     @classmethod
     def of(cls, definition: Definition) -> "Graph":
@@ -45,6 +46,7 @@ class Graph:
             edges,
             {node_id: tuple(into) for node_id, into in incoming.items()},
             {node_id: tuple(out) for node_id, out in outgoing.items()},
+            definition.mode,
         )
 
     def incoming(self, node_id: str) -> tuple[Edge, ...]:

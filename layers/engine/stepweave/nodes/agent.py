@@ -63,7 +63,12 @@ class Agent:
         skill = work.skills.get(data.skill_name) if data.skill_name else None
         if data.skill_name and skill is None:
             return call.failed(_no_skill(data.skill_name))
-        parts = [_of_skill(skill, work.language)] if skill is not None else []
+        parts = []
+        if skill is not None:
+            call.note(
+                Text(f"使用技能 {skill.name}，版本 {skill.version}", f"skill {skill.name}, version {skill.version}")
+            )
+            parts.append(_of_skill(skill, work.language))
         system = "\n\n".join(part for part in (*parts, instructions) if part.strip())
         return run_tool_user(node, data, call, work, system=system, prompt=prompt, skill=skill)
 

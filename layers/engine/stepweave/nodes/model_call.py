@@ -33,6 +33,9 @@ class ModelCall:
     def opening(self) -> tuple[log.LogEntry, ...]:
         return tuple(self._logs)
 
+    def note(self, text: Text) -> None:
+        self._log("INFO", text)
+
     def warn(self, text: Text) -> None:
         self._log("WARN", text)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from stepweave.execution.outcome import Outcome
+from stepweave.execution.trace import trace
 from stepweave.execution.visit import VisitBody
 from stepweave.graph.model import Node
 from stepweave.services.backoff import Backoff
@@ -48,19 +49,21 @@ class Retries:
         backoff = Backoff(work.clock)
         while len(found := self._runs.bodies(work.visit.run_id, names)) < len(names):
             backoff.wait()  # the commit that counted the attempt is still becoming visible
-        return _joined(outcome, [found[name] for name in names])
+        return _joined(outcome, [found[name] for name in names], work.trace_limit)
 
 
 def _attempt(visit_uuid: str, attempt: int) -> str:
     return f"{visit_uuid}.{attempt}"
 
 
-def _joined(outcome: Outcome, earlier: list[VisitBody]) -> Outcome:
+def _joined(outcome: Outcome, earlier: list[VisitBody], trace_limit: int) -> Outcome:
+    """Each attempt's trace is within the limit, all of them together need not be."""
     logs = tuple(entry for body in earlier for entry in body.logs) + outcome.logs
     traces = [body.output.get("trace") or {} for body in earlier] + [outcome.envelope.get("trace") or {}]
-    trace = {
-        **traces[-1],
-        "thinking": "".join(each.get("thinking") or "" for each in traces),
-        "tool_calls": [call for each in traces for call in each.get("tool_calls") or []],
-    }
-    return replace(outcome, logs=logs, envelope={**outcome.envelope, "trace": trace})
+    told = trace(
+        "".join(each.get("thinking") or "" for each in traces),
+        [call for each in traces for call in each.get("tool_calls") or []],
+        limit=trace_limit,
+    )
+    truncated = {"truncated": True} if any(each.get("truncated") for each in traces) else {}
+    return replace(outcome, logs=logs, envelope={**outcome.envelope, "trace": {**traces[-1], **told, **truncated}})

@@ -69,11 +69,15 @@ class Sweep:
         elif run.closing:
             if not self._closing.close(run_id):
                 self._runs.check_again(run_id, times.to_json(now + SHORTEST))
-        elif self._have_events_expired(run, now):
+        elif (expiry := self._events_expire_at(run)) <= now:
             self._runs.forget_events(run)
+        else:
+            self._files.expire(run_id)
+            self._runs.check_again(run_id, times.to_json(expiry))
 
-    def _have_events_expired(self, run: Run, now: datetime) -> bool:
-        return run.ended_at is not None and times.from_json(run.ended_at) + self._events_kept <= now
+    def _events_expire_at(self, run: Run) -> datetime:
+        assert run.ended_at is not None, "a run that is over has ended at some time"
+        return times.from_json(run.ended_at) + self._events_kept
 
 
 def _interval(run: Run, now: datetime) -> timedelta:

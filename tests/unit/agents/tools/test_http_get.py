@@ -108,7 +108,9 @@ def test_a_redirect_to_a_private_address_is_not_followed() -> None:
     assert len(internet.requests) == 1
 
 
-@pytest.mark.parametrize("to", ["file:///etc/passwd", "ftp://example.org/", "gopher://x/", "http://u:p@public.example/x"])
+@pytest.mark.parametrize(
+    "to", ["file:///etc/passwd", "ftp://example.org/", "gopher://x/", "http://u:p@public.example/x"]
+)
 def test_a_redirect_to_what_is_no_plain_web_address_is_not_followed(to: str) -> None:
     internet = Internet(redirects(to))
     result = get("http://public.example/", guarded(internet, Names(public_example=[PUBLIC])))
@@ -231,7 +233,9 @@ def test_a_page_is_read_as_text_with_its_status() -> None:
 
 
 def test_the_encoding_that_the_server_names_is_used() -> None:
-    with web_server({"/": says("你好".encode("gbk"), "text/html; charset=gbk"), "/x": says(b"a", "text/x; charset=no")}) as server:
+    with web_server(
+        {"/": says("你好".encode("gbk"), "text/html; charset=gbk"), "/x": says(b"a", "text/x; charset=no")}
+    ) as server:
         assert get(f"{server.base_url}/", local()).content["text"] == "你好"
         assert get(f"{server.base_url}/x", local()).content["text"] == "a"
 

@@ -31,10 +31,16 @@ def results(outcome: Outcome) -> list[tuple[Any, bool]]:
 
 
 def test_an_agent_calls_the_tools_of_a_server_by_its_name_and_theirs() -> None:
-    tools = {"add": lambda a: {"content": [], "structuredContent": {"sum": a["a"] + a["b"]}}, "find.it": texts("one", "two")}
+    tools = {
+        "add": lambda a: {"content": [], "structuredContent": {"sum": a["a"] + a["b"]}},
+        "find.it": texts("one", "two"),
+    }
     with tool_server(tools) as server:
         outcome = run(server, [tool("notes_add", a=1, b=2), tool("notes_find_it", q="x")], [{"text": "ok"}])
     assert outcome.envelope["data"] == {"result": "ok"}
+    assert [entry["message"] for entry in outcome.logs if entry["type"] == "STATUS"] == [
+        "connecting to the MCP server notes"
+    ]
     assert results(outcome) == [({"sum": 3}, True), ("one\ntwo", True)]
     assert server.calls == [("add", {"a": 1, "b": 2}), ("find.it", {"q": "x"})]
     assert all(headers.get("X-Key") == KEY for headers in server.headers)

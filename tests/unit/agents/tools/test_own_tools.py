@@ -50,7 +50,13 @@ def test_a_todo_list_is_told_whole_each_time() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"todos": "A"}, {"todos": [{"status": "x"}]}, {"todos": [{"text": "x" * 501}]}, {"todos": [{"text": "x"}] * 101}],
+    [
+        {},
+        {"todos": "A"},
+        {"todos": [{"status": "x"}]},
+        {"todos": [{"text": "x" * 501}]},
+        {"todos": [{"text": "x"}] * 101},
+    ],
 )
 def test_a_todo_list_that_is_none_is_refused_and_not_told(arguments: dict[str, Any]) -> None:
     kit = Kit()
