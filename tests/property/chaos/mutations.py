@@ -18,14 +18,15 @@ from stepweave.services import event_log
 from stepweave.services.advance import Advance
 from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
-from stepweave.services.redrive import Redrive
 from stepweave.services.retries import Retries
 from stepweave.services.settling import Settling
 from stepweave.services.visit_work import VisitWork
-from stepweave.store import commit, pauses
+from stepweave.store import commit
 from stepweave.store.commit import Commit
 from stepweave.store.documents import Documents
+from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
+from tests.property.chaos.weather import Weather
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,11 @@ class Words:
         found = source.count(self.before)
         assert found == 1, f"{self.name} has {self.before!r} {found} times: bring the mutation up to date"
         made: dict[str, Any] = {}
-        exec(compile(source.replace(self.before, self.after), f"<mutated {self.name}>", "exec"), function.__globals__, made)
+        exec(
+            compile(source.replace(self.before, self.after), f"<mutated {self.name}>", "exec"),
+            function.__globals__,
+            made,
+        )
         return made[self.name]
 
 
@@ -55,58 +60,114 @@ def mutated(*words: Words) -> Iterator[None]:
         yield
 
 
-LEFT_OUT: dict[str, tuple[Words, ...]] = {
-    "every commit is guarded by RUN.rev (C)": (Words(Commit, "_run_write", 'Equals("rev", self.run.rev), ', ""),),
-    "no commit after the run's end (C)": (
-        Words(Commit, "_run_write", 'Equals("rev", self.run.rev), Equals("status", "RUNNING")', 'Equals("rev", self.run.rev)'),
-        Words(Settling, "end", "if state.run.is_over:", "if False:"),
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A rule as the words that it is made of, the weather in which it is missed (None: drawn), and a schedule in which
+    it was missed once; a change of the engine makes other schedules, so that the ones after it may be needed too."""
+
+    words: tuple[Words, ...]
+    weather: Weather | None
+    seed: int
+
+
+_CROWD = Weather(twin=0.5, slow=0.9, overtime=1, death=0.01, until=4000)
+_TWINS = Weather(twin=0.4, overtime=1, until=5000)
+_SLOW = Weather(slow=0.8)
+_FOG = Weather(unknown=0.3, until=5000)
+_FOG_AND_CANCEL = Weather(unknown=0.3, slow=0.5, cancel=0.3, until=3000)
+_CANCEL = Weather(unknown=0.05, death=0.005, cancel=1, until=5000)
+_NIGHT = Weather(death=0.05, overtime=0.5, sweep=0.01, until=3000)
+
+LEFT_OUT = {
+    "C: every commit is guarded by RUN.rev": LeftOut(
+        (Words(Commit, "_run_write", 'Equals("rev", self.run.rev), ', ""),), _CROWD, 500001
     ),
-    "joins are conditioned on their own version (C)": (
-        Words(Commit, "writes", 'Equals("ver", join.version) if join.version else missing("runs")', "None"),
+    "C: there is no commit after the run's end": LeftOut(
+        (
+            Words(Commit, "_run_write", ', Equals("status", "RUNNING"))', ")"),
+            Words(Settling, "end", "if state.run.is_over:", "if False:"),
+        ),
+        _CANCEL,
+        500002,
     ),
-    "attempts fence beside owners (B)": (
-        Words(commit, "still_mine", 'Equals("attempt", visit.attempt), ', ""),
-        Words(VisitWork, "flush", " or visit.attempt != self.visit.attempt", ""),
-        Words(Settling, "_read_again", " or visit.attempt != before.attempt", ""),
+    "C: joins are conditioned on their own version": LeftOut(
+        (Words(Commit, "writes", 'Equals("ver", join.version) if join.version else missing("runs")', "None"),),
+        _CROWD,
+        500001,
     ),
-    "an overtaken twin raises, instead of ending the chain (F)": (
-        Words(Advance, "_fenced", "raise Superseded(", "return step.ended() or ("),
+    "B: attempts fence beside owners": LeftOut(
+        (
+            Words(commit, "still_mine", 'Equals("attempt", visit.attempt), ', ""),
+            Words(VisitWork, "flush", " or visit.attempt != self.visit.attempt", ""),
+            Words(Settling, "_read_again", " or visit.attempt != before.attempt", ""),
+        ),
+        _CROWD,
+        500006,
     ),
-    "deltas are counted (S)": (
-        Words(Commit, "_visit_write", '[Equals("chunk", visit.chunk)] if self.streams else []', "[]"),
-        Words(VisitWork, "flush", "if visit.chunk > self.visit.chunk:", "if False:"),
+    "F: an overtaken twin raises, instead of ending the chain": LeftOut(
+        (Words(Advance, "_fenced", "raise Superseded(", "return step.ended() or ("),), _TWINS, 500002
     ),
-    "what does not fit is pending (E)": (Words(decide._Walk, "_settle", "self._rest.append(", "("),),
-    "what is over is replayed (R)": (
-        Words(Advance, "_fenced", "return self._settling.replay(step, chain, graph, visit)", "return step.ended()"),
+    "S: deltas are counted": LeftOut(
+        (
+            Words(Commit, "_visit_write", '[Equals("chunk", visit.chunk)] if self.streams else []', "[]"),
+            Words(VisitWork, "flush", "if visit.chunk > self.visit.chunk:", "if False:"),
+        ),
+        _FOG,
+        500009,
     ),
-    "after a lost commit the outs are read again (R)": (
-        Words(Settling, "_read_again", "state.certain = False", "pass"),
+    "S: earlier attempts are part of the trace": LeftOut(
+        (Words(Retries, "whole", "if outcome.whole or not work.tries:", "if True:"),), None, 500015
     ),
-    "closing counts visits (X)": (Words(Closing, "close", "len(visits) < run.visits or ", ""),),
-    "closing waits for questions (X)": (
-        Words(Closing, "close", "or not awaited <= {pause.clarify_id for pause in pauses}", ""),
+    "E: what does not fit into a transaction is pending": LeftOut(
+        (Words(decide._Walk, "_settle", "self._rest.append(", "("),), _SLOW, 500002
     ),
-    "closing keeps the status of what has ended (X)": (
-        Words(Runs, "close_visit", ' if visit.status == "RUNNING" else {}', ""),
+    "E: what a decision read was visible": LeftOut(
+        (Words(Settling, "_decide", "if len(found) < len(uuids):", "if False:"),), None, 500091
     ),
-    "closing drops pending edges (X)": (Words(Runs, "close_visit", 'removes=("pending",)', "removes=()"),),
-    "redrives have names of their own (D)": (Words(ids, "redriven_chain", "-r{redrives}", "-r"),),
-    "readers take contiguous batches only (Q)": (Words(event_log, "contiguous", "if first > last + 1:", "if False:"),),
-    "tokens are stored in order (A)": (
-        Words(pauses.Pauses, "hold", 'every(Equals("status", "OPEN"), newest)', 'Equals("status", "OPEN")'),
-        Words(Asks, "sleep", "if pause.token_order is not None and pause.token_order >= order:", "if pause.token == token:"),
-        Words(Asks, "wake_again", "self._chains.stop(visit.owner)", "pass"),
+    "R: what is over is replayed": LeftOut(
+        (Words(Advance, "_fenced", "return self._settling.replay(step, chain, graph, visit)", "return step.ended()"),),
+        _CROWD,
+        500002,
     ),
-    "a question has one answer (A)": (
-        Words(pauses.Pauses, "answer", 'condition=Equals("status", "OPEN")', "condition=None"),
+    "R: after a lost commit the visits made ready are read again": LeftOut(
+        (Words(Settling, "_read_again", "state.certain = False", "pass"),), _FOG_AND_CANCEL, 500001
     ),
-    "a state is read with its head": (Words(Runs, "state", 'item["chunk"] < visit.saved', "False"),),
-    "what leads to a node is waited for": (
-        Words(Settling, "_decide", "if len(found) < len(uuids):", "if False:"),
+    "A: tokens are stored in order": LeftOut(
+        (
+            Words(Pauses, "hold", 'every(Equals("status", "OPEN"), newest)', 'Equals("status", "OPEN")'),
+            Words(
+                Asks,
+                "sleep",
+                "if pause.token_order is not None and pause.token_order >= order:",
+                "if pause.token == token:",
+            ),
+            Words(Asks, "wake_again", "self._chains.stop(visit.owner)", "pass"),
+        ),
+        _NIGHT,
+        500106,
     ),
-    "large values have names of their own": (
-        Words(Documents, "pack", "place = ", "place = name or "),
+    "A: a question has one answer": LeftOut(
+        (Words(Pauses, "answer", 'condition=Equals("status", "OPEN")', "condition=None"),), None, 500002
     ),
-    "earlier attempts are part of the trace": (Words(Retries, "whole", "if outcome.whole or not work.tries:", "if True:"),),
+    "A: a state is read as its head tells": LeftOut(
+        (Words(Runs, "state", 'item["chunk"] < visit.saved', "False"),), None, 500075
+    ),
+    "X: closing counts to nVisits": LeftOut(
+        (Words(Closing, "close", "len(visits) < run.visits or ", ""),), _CANCEL, 500140
+    ),
+    "X: closing waits for the questions of visits": LeftOut(
+        (Words(Closing, "close", "or not awaited <= {pause.clarify_id for pause in pauses}", ""),), _CANCEL, 500040
+    ),
+    "X: closing keeps the status of a visit with pending edges": LeftOut(
+        (Words(Runs, "close_visit", ' if visit.status == "RUNNING" else {}', ""),), _CANCEL, 500001
+    ),
+    "D: each redrive has names of its own": LeftOut(
+        (Words(ids, "redriven_chain", "-r{redrives}", "-r"),), None, 500005
+    ),
+    "Q: readers take contiguous batches only": LeftOut(
+        (Words(event_log, "contiguous", "if first > last + 1:", "if False:"),), _SLOW, 500006
+    ),
+    "Q: a large batch has a place of its own": LeftOut(
+        (Words(Documents, "pack", "place = ", "place = name or "),), None, 500002
+    ),
 }

@@ -14,7 +14,6 @@ from stepweave.execution import log
 from stepweave.execution.outcome import Asked, Outcome, Result, Unfinished, failed, succeeded
 from stepweave.execution.pause import Question
 from stepweave.execution.trace import trace
-from stepweave.execution.work import Work
 from stepweave.expressions.scope import Scope
 from stepweave.graph.model import Node
 from stepweave.graph.spec import Field, NodeSpec
@@ -87,8 +86,7 @@ class Effect(_Type):
         self._chance = chance
         self.began: Counter[str] = Counter()
 
-    def run(self, node: Node, scope: Scope, work: Work) -> Result:
-        assert isinstance(work, VisitWork)
+    def run(self, node: Node, scope: Scope, work: VisitWork) -> Result:
         self.began[node.id] += 1
         run = self.began[node.id]
         value = self._value(node, scope)

@@ -9,7 +9,11 @@ from tests.property.chaos.workflows import Workflow
 
 
 def question_faults(
-    workflow: Workflow, people: People, events: list[Event], visits: Mapping[str, Visit], bodies: Mapping[str, VisitBody]
+    workflow: Workflow,
+    people: People,
+    events: list[Event],
+    visits: Mapping[str, Visit],
+    bodies: Mapping[str, VisitBody],
 ) -> Iterator[str]:
     asked: dict[str, list[str]] = {}
     answered: dict[str, list[str]] = {}

@@ -59,7 +59,7 @@ def _is_live(edge: Json, by_id: Mapping[str, Json], known: Mapping[str, Fate]) -
     source = known[edge["source"]]
     if source.dead or source.status in ("FAILED", "NEVER"):
         return False
-    return by_id[edge["source"]]["type"] != "choice" or edge["sourceHandle"] == source.branch
+    return by_id[edge["source"]]["type"] != "choice" or bool(edge["sourceHandle"] == source.branch)
 
 
 def _ran(

@@ -16,7 +16,9 @@ SMALLEST_BOUND = 8
 """Own head and body, RUN, events, JOIN#END, and one edge: its join, and a visit with head and body."""
 
 
-def lived(seed: int, *, weather: Weather | None = None, given: Workflow | None = None, bound: int | None = None) -> World:
+def lived(
+    seed: int, *, weather: Weather | None = None, given: Workflow | None = None, bound: int | None = None
+) -> World:
     """A world at the end of its schedule; whatever is not given is drawn from the seed."""
     chance = Random(seed)
     drawn = workflow(chance)
@@ -40,4 +42,3 @@ def small_numbers(chance: Random) -> Iterator[None]:
         yield
     finally:
         documents.INLINE_BYTES, settling.HAND_OVER_STEPS = before
-

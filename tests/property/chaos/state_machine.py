@@ -1,15 +1,15 @@
 """What drives chains: takes each execution's next step, hears of its invocations, loses some of them."""
 
 from collections import Counter
-from collections.abc import Callable
 from random import Random
 
 from stepweave.errors import StepweaveError
 from stepweave.execution.step import ASK, END, WAIT, Step
-from stepweave.runtime.engine import Engine
 from stepweave.texts import Text
 from tests.property.chaos.actors import Actor
-from tests.property.chaos.platform import ChaoticChains, Execution, SlowClock
+from tests.property.chaos.executions import ChaoticChains, Execution
+from tests.property.chaos.processes import Processes
+from tests.property.chaos.slow_clock import SlowClock
 from tests.property.chaos.weather import FINE, Weather
 
 GIVEN_UP = Text("平台放弃了这一步", "the platform gave this step up")
@@ -18,22 +18,14 @@ _TRIES = 3
 
 class StateMachine:
     """`orphans` are invocations that go on though nobody waits for them: past their time, doubled, or of an execution
-    that is gone. `deaths` counts what only the sweep can mend. `forget` replaces a warm process.
+    that is gone. `deaths` counts what only the sweep can mend.
     """
 
-    def __init__(
-        self,
-        chance: Random,
-        clock: SlowClock,
-        chains: ChaoticChains,
-        engine: Callable[[], Engine],
-        forget: Callable[[], None],
-    ) -> None:
+    def __init__(self, chance: Random, clock: SlowClock, chains: ChaoticChains, processes: Processes) -> None:
         self._chance = chance
         self._clock = clock
         self._chains = chains
-        self._engine = engine
-        self._forget = forget
+        self._processes = processes
         self.weather: Weather = FINE
         self.orphans = chains.unheard
         self._tokens = 0
@@ -53,7 +45,8 @@ class StateMachine:
         if self._chance.random() < self.weather.death:
             execution.invocation = None
             self._lose(invocation)
-            return self._try_again(execution)
+            self._try_again(execution)
+            return
         invocation.resume()
         if invocation.done and execution.invocation is invocation:
             execution.invocation = None
@@ -87,7 +80,7 @@ class StateMachine:
         actor.kill()
         self.counts["kill"] += 1
         if self._chance.random() < self.weather.amnesia:
-            self._forget()
+            self._processes.forget_one()
 
     def repeats(self, error: Exception) -> bool:
         """Whether an error says that the call is to be made again, which costs the step nothing."""
@@ -99,12 +92,12 @@ class StateMachine:
 
     def _invoke(self, execution: Execution) -> Actor:
         self.counts["invocation"] += 1
-        advance = self._engine().advance
+        advance = self._processes.one().advance
         step, chain = Step.from_json(execution.step), execution.name
         if step.kind == ASK and not execution.recovering:
             self._tokens += 1
             token = execution.token = f"token {self._tokens}"
-            asks, order = self._engine().asks, self._tokens
+            asks, order = self._processes.one().asks, self._tokens
             return Actor(lambda: asks.sleep(step, chain, token, order))
         if execution.recovering:
             return Actor(lambda: advance.recover(step, chain, GIVEN_UP))
@@ -115,14 +108,15 @@ class StateMachine:
             execution.token = None
             if not self.repeats(invocation.error):
                 self._try_again(execution)
-            return None
+            return
         if execution.token is not None:
             execution.asleep = True
-            return None
+            return
         step: Step = invocation.result
         execution.tries, execution.recovering = 0, False
         if step.kind == END:
-            return self._chains.end(execution.name)
+            self._chains.end(execution.name)
+            return
         execution.step = step.to_json()
         if step.kind == WAIT:
             execution.step["kind"] = step.then

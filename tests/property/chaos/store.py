@@ -75,9 +75,7 @@ class ChaoticItems(MemoryItems):
         descending: bool = False,
     ) -> list[Item]:
         if descending or not self.chaotic:
-            return super().query(
-                table, partition, prefix=prefix, after=after, limit=limit, descending=descending
-            )
+            return super().query(table, partition, prefix=prefix, after=after, limit=limit, descending=descending)
         self._call("query")
         found: list[Item] = []
         while limit is None or len(found) < limit:
@@ -124,7 +122,8 @@ class ChaoticItems(MemoryItems):
 
     def transact(self, writes: Sequence[Write], *, token: str | None = None) -> None:
         if not self.chaotic:
-            return super().transact(writes)
+            super().transact(writes)
+            return
         self._call("transact")
         check_transaction(writes)
         unknown = self._chance.random() < self.weather.unknown

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 Json = dict[str, Any]
 
@@ -13,7 +14,7 @@ class Workflow:
     """`definition` is that of contract §2 but for the node types, which are those of `nodes.py`."""
 
     definition: Json
-    fail_strategy: str | None
+    fail_strategy: Literal["abort", "skip"] | None
 
     @property
     def nodes(self) -> list[Json]:
@@ -39,7 +40,7 @@ def workflow(chance: Random) -> Workflow:
         pairs = [(names[0], name) for name in between if name not in names[:roots]]
         pairs += [(name, names[-1]) for name in between] or [(names[0], names[-1])]
     elif shape < 0.25:
-        pairs = list(zip(names, names[1:], strict=False))[roots - 1 :]
+        pairs = list(pairwise(names))[roots - 1 :]
     else:
         pairs = [
             (source, names[target])

@@ -2,24 +2,22 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
-from stepweave import clock as times
 from stepweave.errors import RunAlreadyFinished, RunAlreadyStarted
-from stepweave.execution.run import Run
-from stepweave.graph.model import parse_definition
 from stepweave.items import Item, Key
 from stepweave.runtime.engine import Engine, Ports
-from stepweave.scheduling.decision import Bounds
 from stepweave.services.event_log import Event
-from stepweave.services.visit_work import Equipment
 from stepweave.store import heads
 from tests.property.chaos.actors import Actor, pause
+from tests.property.chaos.executions import ChaoticChains
 from tests.property.chaos.nodes import Types
 from tests.property.chaos.people import People
-from tests.property.chaos.platform import ChaoticChains, SlowClock
+from tests.property.chaos.processes import Processes
 from tests.property.chaos.readers import Reader
+from tests.property.chaos.slow_clock import SlowClock
 from tests.property.chaos.state_machine import StateMachine
 from tests.property.chaos.store import ChaoticItems, SlowBlobs
 from tests.property.chaos.weather import FINE, Weather
@@ -29,7 +27,6 @@ RUN_ID = "0000c0de"
 INPUTS = {"question": "why"}
 _MOST_STEPS = 60_000
 _MOST_REVIVALS = 80
-_PROCESSES = 3
 _MOST_AT_ONCE = 8
 
 
@@ -53,11 +50,11 @@ class World:
         self._clock = SlowClock(pause)
         self._chains = ChaoticChains(self.chance, self._clock, pause)
         self.blobs = SlowBlobs(pause)
-        self._ports = Ports(self.items, self.blobs, self._chains, self._clock)
-        self._bounds = Bounds(items=bound)
-        self._create(workflow)
-        self._processes = [self._process() for _ in range(_PROCESSES)]
-        self.machine = StateMachine(self.chance, self._clock, self._chains, self._engine, self._forget)
+        ports = Ports(self.items, self.blobs, self._chains, self._clock)
+        self._processes = Processes(self.chance, ports, self.types, bound)
+        self._processes.create(workflow, RUN_ID, INPUTS)
+        self.items.chaotic = True
+        self.machine = StateMachine(self.chance, self._clock, self._chains, self._processes)
         self.people = People(self.chance, self.items, RUN_ID)
         self._others: list[Actor] = []
         self._last_seq = 0
@@ -191,7 +188,7 @@ class World:
 
     def _begin_reading(self, after: int) -> None:
         limit = self.chance.choice([2, 50])
-        self.readers.append(Reader(self._engine().events, RUN_ID, after, limit, self._told))
+        self.readers.append(Reader(self._processes.one().events, RUN_ID, after, limit, self._told))
 
     def _read(self, reader: Reader) -> None:
         reader.actor.resume()
@@ -219,41 +216,10 @@ class World:
         self._last_seq = item["lastSeq"]
 
     def _begin(self, kind: str, call: Callable[[Engine], Any]) -> None:
-        engine = self._engine()
+        engine = self._processes.one()
         self._others.append(Actor(lambda: call(engine)))
         self.begun[kind] += 1
 
     def _start(self, engine: Engine) -> None:
-        try:
+        with suppress(RunAlreadyStarted, RunAlreadyFinished):  # by an earlier call that died before it could say so
             engine.runs.start(engine.runs.get(RUN_ID))
-        except (RunAlreadyStarted, RunAlreadyFinished):
-            pass  # by an earlier call that died before it could say so
-
-    def _engine(self) -> Engine:
-        return self.chance.choice(self._processes)
-
-    def _forget(self) -> None:
-        self._processes[self.chance.randrange(_PROCESSES)] = self._process()
-
-    def _process(self) -> Engine:
-        engine = Engine(self._ports, equipment=_EQUIPMENT, specs=self.types, bounds=self._bounds)
-        engine.workflows._graphs[self._version] = self._graph  # parsed once a schedule: it takes the most time of all
-        return engine
-
-    def _create(self, workflow: Workflow) -> None:
-        engine = Engine(self._ports, equipment=_EQUIPMENT, specs=self.types)
-        now = times.to_json(self._clock.now())
-        saved = engine.workflows.create(parse_definition(workflow.definition), {"inputs": [], "outputs": []}, now)
-        run = Run(RUN_ID, saved.name, saved.workflow_id, saved.latest, "CREATED", now, fail_strategy=workflow.fail_strategy)
-        engine.store.create(run, INPUTS)
-        self._version = (saved.name, saved.latest)
-        self._graph = engine.workflows.graph(*self._version)
-        self.items.chaotic = True
-
-
-class _NoModels:
-    def open(self, name: str, play: Any) -> Any:
-        raise AssertionError(f"no node of these tests opens a model, not {name}")
-
-
-_EQUIPMENT = Equipment(_NoModels(), 65_536)

@@ -21,7 +21,9 @@ def test_what_is_not_set_has_its_default() -> None:
 
 
 def test_the_old_key_of_the_seed_is_known() -> None:
-    assert read_settings(ENOUGH | {"WORKFLOW_WORKSPACE_LEGACY_FLAT_INJECT": "true"}).workflow_workspace_legacy_flat_inject
+    assert read_settings(
+        ENOUGH | {"WORKFLOW_WORKSPACE_LEGACY_FLAT_INJECT": "true"}
+    ).workflow_workspace_legacy_flat_inject
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_read_any_more_leaves_nothing() -> None:
             raise OSError
 
     world = World()
-    with pytest.raises(OSError, match="^$"):
+    with pytest.raises(OSError, match=r"^$"):
         world.create(None, Given("first"), Broken("second"))
     assert world.names == []
     assert world.store.get("00000001") is None

@@ -32,7 +32,7 @@ def build_engine(given: Settings, connection: Connection, **options: Any) -> Eng
     """`options` are those of `Engine`, for who wants it otherwise: the local server, tests."""
     return Engine(
         Ports(connection.items(), connection.blobs(), connection.chains(), SystemClock()),
-        equipment=Equipment(LazyModels(given), given.trace_max_bytes),
+        equipment=Equipment(LazyModels(given), given.trace_max_bytes, given.tools_private_hosts),
         events_kept=timedelta(hours=given.events_ttl_hours),
         flat=given.workflow_workspace_legacy_flat_inject,
         **options,

@@ -22,6 +22,7 @@ from stepweave.services.sweep import Sweep
 from stepweave.services.visit_work import Equipment
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
+from stepweave.store.skills import SkillStore
 from stepweave.store.workflows import Workflows
 from stepweave.store.workspace import Workspaces
 
@@ -92,6 +93,7 @@ class Engine:
             pauses=pauses,
             equipment=equipment,
             workspaces=workspaces,
+            skills=SkillStore(ports.items, ports.blobs),
             flat=flat,
             bounds=bounds,
         )

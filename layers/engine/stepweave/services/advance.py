@@ -27,9 +27,11 @@ from stepweave.services.closing import Closing
 from stepweave.services.memory import RunMemory
 from stepweave.services.retries import LONGEST_IN_PROCESS, Retries
 from stepweave.services.settling import Settling
+from stepweave.services.skills import RunSkills
 from stepweave.services.visit_work import Equipment, Fenced, VisitWork
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import NotYours, Runs
+from stepweave.store.skills import SkillStore
 from stepweave.store.workflows import Workflows
 from stepweave.store.workspace import Workspaces
 from stepweave.texts import Text
@@ -54,6 +56,7 @@ class Advance:
         pauses: Pauses,
         equipment: Equipment,
         workspaces: Workspaces,
+        skills: SkillStore,
         flat: bool = False,
         bounds: Bounds = DYNAMODB,
     ) -> None:
@@ -66,6 +69,7 @@ class Advance:
         self._pauses = pauses
         self._equipment = equipment
         self._workspaces = workspaces
+        self._skills = skills
         self._flat = flat
         self._settling = Settling(
             runs=runs,
@@ -105,6 +109,7 @@ class Advance:
                 visit,
                 equipment=self._equipment,
                 workspace=self._workspaces.of(run.run_id),
+                skills=RunSkills(self._skills, run.started_at or run.created_at),
                 remaining=remaining,
             )
             return self._work(step, graph, work, reason)

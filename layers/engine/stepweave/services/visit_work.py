@@ -12,6 +12,7 @@ from stepweave.events.records import Record
 from stepweave.execution.outcome import Asked
 from stepweave.execution.pause import Answer, Pause
 from stepweave.execution.run import Run
+from stepweave.execution.skill import Skills
 from stepweave.execution.visit import SavedState, Visit
 from stepweave.execution.work import Models, RunEnded, StreamKind
 from stepweave.items import Equals, OutcomeUnknown, Put, WriteConflict, WriteRefused, missing
@@ -39,10 +40,12 @@ class Fenced(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """What a deployment lends to nodes: its models, and the bytes each field of a stored trace may have."""
+    """What a deployment lends to nodes: its models, the bytes each field of a stored trace may have, and whether tools
+    may call hosts that are not public."""
 
     models: Models
     trace_limit: int
+    private_hosts: bool = False
 
 
 class VisitWork:
@@ -57,6 +60,7 @@ class VisitWork:
         *,
         equipment: Equipment,
         workspace: RunFiles,
+        skills: Skills,
         remaining: Callable[[], float],
     ) -> None:
         self._runs = runs
@@ -64,7 +68,9 @@ class VisitWork:
         self.clock = clock
         self.models = equipment.models
         self.trace_limit = equipment.trace_limit
+        self.private_hosts = equipment.private_hosts
         self.workspace = workspace
+        self.skills = skills
         self.run = run
         self.visit = visit
         self._state = self._stored_state() if visit.saved else None

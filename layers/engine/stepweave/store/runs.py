@@ -129,9 +129,7 @@ class Runs:
 
     def expired(self, run_id: str) -> None:
         """The files of the run are gone; unless it has started meanwhile, nobody looks at it any more."""
-        self._update(
-            Update(heads.run_key(run_id), removes=("open", "checkAt"), condition=Equals("open", EXPIRING))
-        )
+        self._update(Update(heads.run_key(run_id), removes=("open", "checkAt"), condition=Equals("open", EXPIRING)))
 
     def check_again(self, run_id: str, moment: str) -> None:
         self._update(Update(heads.run_key(run_id), sets={"checkAt": moment}, condition=Equals("open", OPEN)))

@@ -1,42 +1,14 @@
-"""The state machine service and its clock: executions by name, and what is known of them from outside."""
+"""The executions of the state machine, and what is known of them from outside."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
 from stepweave.errors import Unavailable
 from tests.property.chaos.actors import Actor
+from tests.property.chaos.slow_clock import SlowClock
 from tests.property.chaos.weather import FINE, Weather
-
-_BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
-
-
-class SlowClock:
-    """Time passes when somebody who slept for it goes on. As anybody may be slow for any time, whoever sleeps may be
-    the next to go on, and then so much time has passed for all."""
-
-    def __init__(self, pause: Callable[[], None]) -> None:
-        self._pause = pause
-        self._seconds = 0.0
-
-    def now(self) -> datetime:
-        return _BEGINNING + timedelta(seconds=self._seconds)
-
-    def monotonic(self) -> float:
-        return self._seconds
-
-    def sleep(self, seconds: float) -> None:
-        wakes = self._seconds + seconds
-        self._pause()
-        self.reach(wakes)
-
-    def reach(self, seconds: float) -> None:
-        self._seconds = max(self._seconds, seconds)
-
-    def pass_by(self, seconds: float) -> None:
-        self._seconds += seconds
 
 
 @dataclass(slots=True, eq=False)
