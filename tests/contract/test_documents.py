@@ -24,6 +24,13 @@ def test_half_a_surrogate_pair_is_kept(blobs: BlobStore, size: int) -> None:
     assert Documents(blobs).unpack(document.attributes) == value
 
 
+def test_two_writers_that_race_for_one_place_do_not_overwrite_each_other(blobs: BlobStore) -> None:
+    """Only one of them will commit, and which one is not known when they write."""
+    texts = ["a" * INLINE_BYTES, "b" * INLINE_BYTES]
+    documents = [Documents(blobs).pack("runs/1/value.json", text) for text in texts]
+    assert [Documents(blobs).unpack(document.attributes) for document in documents] == texts
+
+
 def test_a_value_that_is_gone_is_told(blobs: BlobStore) -> None:
     with pytest.raises(Unavailable, match=r"runs/1/gone\.json"):
         Documents(blobs).unpack({"blob": "runs/1/gone.json"})

@@ -16,6 +16,8 @@ from stepweave.graph.topology import Edge, Graph
 from stepweave.scheduling.decision import (
     DYNAMODB,
     END,
+    ITEMS_AN_EDGE,
+    RESERVED_ITEMS,
     Bounds,
     Decision,
     Ended,
@@ -49,10 +51,6 @@ class Rides(Protocol):
         ...
 
 
-_RESERVED_ITEMS = 5  # own head and body, RUN, the event item, JOIN#END
-_ITEMS_AN_EDGE = 3  # a join, a visit's head and body
-
-
 def decide(graph: Graph, facts: Facts, rides: Rides, bounds: Bounds = DYNAMODB) -> Decision:
     """What to commit when the visit of `facts` ends. Raises `FactsMissing`, `StaleFacts`; otherwise total."""
     return _Walk(graph, facts, rides, bounds).decision()
@@ -84,7 +82,7 @@ class _Walk:
         self._ready: list[Started] = []
         self._sinks: list[str] = []
         self._end: RunEnd | None = None
-        self._items = _RESERVED_ITEMS
+        self._items = RESERVED_ITEMS
         self._size = 0
         self._work: deque[PendingEdges] = deque()
         self._rest: list[PendingEdges] = []
@@ -139,7 +137,7 @@ class _Walk:
 
     def _settle(self, entry: PendingEdges) -> None:
         for position, index in enumerate(entry.edges):
-            if self._items + _ITEMS_AN_EDGE > self._bounds.items or self._size > self._bounds.size:
+            if self._items + ITEMS_AN_EDGE > self._bounds.items or self._size > self._bounds.size:
                 self._rest.append(PendingEdges(entry.node_id, entry.branch, entry.reach, entry.edges[position:]))
                 return
             edge = self._edge(index)

@@ -12,12 +12,24 @@ END = "#end"
 """The join over the graph's sinks; no node id looks like this."""
 
 
+RESERVED_ITEMS = 5
+ITEMS_AN_EDGE = 3
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one transaction may hold (DynamoDB: 100 items, 4 MB; protocol rule E)."""
+    """What one transaction may hold (DynamoDB: 100 items, 4 MB; protocol rule E).
+
+    Fewer than 8 items would not settle a single edge: own head and body, RUN, the events, the end of the run, and for
+    the edge its join, a visit's head and body.
+    """
 
     items: int = 90
     size: int = 3_000_000
+
+    def __post_init__(self) -> None:
+        if self.items < RESERVED_ITEMS + ITEMS_AN_EDGE:
+            raise ValueError(f"a transaction must hold {RESERVED_ITEMS + ITEMS_AN_EDGE} items, not {self.items}")
 
 
 DYNAMODB = Bounds()
