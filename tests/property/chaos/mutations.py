@@ -122,7 +122,7 @@ LEFT_OUT = {
         (Words(decide._Walk, "_settle", "self._rest.append(", "("),), _SLOW, 500002
     ),
     "E: what a decision read was visible": LeftOut(
-        (Words(Settling, "_decide", "if len(found) < len(uuids):", "if False:"),), None, 500091
+        (Words(Settling, "_decide", "if len(found) < len(uuids):", "if False:"),), _CROWD, 6
     ),
     "R: what is over is replayed": LeftOut(
         (Words(Advance, "_fenced", "return self._settling.replay(step, chain, graph, visit)", "return step.ended()"),),

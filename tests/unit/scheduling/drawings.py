@@ -77,7 +77,9 @@ RUN = Run("0000c0de", "drawn", 1, 1, "RUNNING", "2030-01-01T00:00:00.000Z")
 def visit(graph: Graph, node_id: str, **changes: Any) -> Visit:
     """A running visit that everything before the node leads to."""
     reach = 0 if node_id == START else graph.ancestors_mask(node_id)
-    return Visit("0000c0de", f"visit of {node_id}", node_id, 1, **{"status": "RUNNING", "owner": "c", "reach": reach, **changes})
+    return Visit(
+        "0000c0de", f"visit of {node_id}", node_id, 1, **{"status": "RUNNING", "owner": "c", "reach": reach, **changes}
+    )
 
 
 def arrived(**edges: int | None) -> dict[int, int | None]:

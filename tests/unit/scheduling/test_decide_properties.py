@@ -20,7 +20,10 @@ from tests.unit.scheduling.drawings import BAD, GOOD, RUN, Rides, drawn, takes, 
 def graphs(draw: st.DrawFn) -> Graph:
     """Some roots, then nodes of any kind behind earlier ones; a choice's edges carry a handle."""
     count = draw(st.integers(2, 9))
-    kinds = ["in", *draw(st.lists(st.sampled_from(["in", "work", "work", "pick", "out"]), min_size=count, max_size=count))]
+    kinds = [
+        "in",
+        *draw(st.lists(st.sampled_from(["in", "work", "work", "pick", "out"]), min_size=count, max_size=count)),
+    ]
     names = [f"{kind}{number}" for number, kind in enumerate(kinds)]
     arrows = []
     for place, name in enumerate(names[1:], 1):
@@ -125,9 +128,7 @@ def test_an_abort_is_the_last_word(data: st.DataObject, graph: Graph, bound: Bou
 
 
 @given(data=st.data(), graph=graphs(), bound=bounds)
-def test_whatever_the_facts_there_is_a_decision_or_a_question(
-    data: st.DataObject, graph: Graph, bound: Bounds
-) -> None:
+def test_whatever_the_facts_there_is_a_decision_or_a_question(data: st.DataObject, graph: Graph, bound: Bounds) -> None:
     """Facts read across other commits may be nonsense: joins that know too much, pending edges of anybody."""
     name = data.draw(st.sampled_from([START, *graph.nodes]))
     indices = st.integers(0, len(graph.edges) - 1)
