@@ -40,11 +40,24 @@ class Sweep:
         self._events_kept = events_kept
 
     def sweep(self) -> int:
-        """Looks after the runs whose check is due; gives their number. The rest waits for the next tick."""
-        due = self._runs.due_for_upkeep(times.to_json(self._clock.now()), _AT_ONCE)
+        """Looks after the runs whose check is due; gives their number. The rest waits for the next tick.
+
+        A run that cannot be looked after keeps no other from it, and comes again like a run that was; what went wrong
+        is raised at the end, all of it.
+        """
+        now = self._clock.now()
+        due = self._runs.due_for_upkeep(times.to_json(now), _AT_ONCE)
+        wrong: list[Exception] = []
         for run in due:
-            self.look_after(run.run_id)
-        return len(due) + self._files.expire_due(_AT_ONCE)
+            try:
+                self.look_after(run.run_id)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the other runs are not to wait for it
+                wrong.append(error)
+                self._runs.check_again(run.run_id, times.to_json(now + SHORTEST))
+        expired = self._files.expire_due(_AT_ONCE)
+        if wrong:
+            raise ExceptionGroup(f"{len(wrong)} of {len(due)} runs could not be looked after", wrong)
+        return len(due) + expired
 
     def restart_all(self) -> int:
         """Every open run, due or not: for a local stack that has just come up, whose executions are all gone."""
