@@ -22,7 +22,7 @@ def served() -> Iterator[tuple[Stack, httpx.Client]]:
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    with httpx.Client(base_url=address, headers={"X-API-Key": stack.key}, timeout=10, trust_env=False) as client:
+    with httpx.Client(base_url=address, headers={"X-API-Key": stack.key}, timeout=60, trust_env=False) as client:
         yield stack, client
     server.should_exit = True
     thread.join()
@@ -64,7 +64,7 @@ def test_a_client_that_goes_away_is_noticed(served: tuple[Stack, httpx.Client]) 
 def test_a_body_that_is_too_large_is_refused_before_it_is_sent(served: tuple[Stack, httpx.Client]) -> None:
     stack, client = served
     address = client.base_url
-    with socket.create_connection((address.host, address.port or 80), timeout=5) as connection:
+    with socket.create_connection((address.host, address.port or 80), timeout=60) as connection:
         head = f"POST /api/v1/workflows/echo/runs HTTP/1.1\r\nHost: x\r\nX-API-Key: {stack.key}\r\n"
         connection.sendall((head + "Content-Type: application/json\r\nContent-Length: 7000000\r\n\r\n{").encode())
         answer = b"".join(iter(lambda: connection.recv(65536), b""))

@@ -90,3 +90,33 @@ def test_readers_hear_of_each_new_attempt_and_nothing_is_taken_back() -> None:
         ("status", "attempt 2 failed (overloaded); trying again in 6 s"),
         ("thinking", "attempt 3."),
     ]
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def test_an_attempt_after_a_death_is_told_by_a_status_and_nothing_streamed_is_taken_back() -> None:
+    alive: list[VisitWork] = []
+
+    def act(work: VisitWork) -> Outcome:
+        work.emit("thinking", "half a thou")
+        if not alive:
+            alive.append(work)
+            work.flush()
+            raise Killed
+        return succeeded("ok", {})
+
+    stage = Stage(*LINE, acts={"work": act})
+    (chain,) = stage.chains.running
+    stage.step(chain)
+    with pytest.raises(Killed):
+        stage.step(chain)
+    stage.drive()
+    streamed = [(event["kind"], event["content"]) for event in stage.events() if event["type"] == "node_stream"]
+    assert streamed == [
+        ("thinking", "half a thou"),
+        ("status", "the process that ran the node was lost: it runs again from its beginning"),
+        ("thinking", "half a thou"),
+    ]
+    assert stage.run.status == "SUCCESS"

@@ -37,6 +37,9 @@ from stepweave.store.workspace import Workspaces
 from stepweave.texts import Text
 
 _UNSEEN_TRIES = 12
+_AGAIN = Text(
+    "执行进程中断，节点从头重新执行", "the process that ran the node was lost: it runs again from its beginning"
+)
 
 
 class Advance:
@@ -155,6 +158,8 @@ class Advance:
             return self._settling.end(step, graph, work, failed(reason.to(work.language)))
         if work.visit.waiting is not None and not self._take_answer(work, work.visit.waiting):
             return step.asking()
+        if work.visit.chunk and work.saved is None and not work.tries:
+            work.emit("status", _AGAIN.to(work.language))  # an earlier invocation died after it had streamed something
         while True:
             result = self._result(graph, work)
             match result:
