@@ -1,7 +1,7 @@
 """Closing what outlives its run (protocol rule X): after an abort, a cancel, or a process that died at the wrong time."""
 
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from stepweave import clock as times
 from stepweave.clock import Clock
@@ -41,13 +41,13 @@ class Closing:
         awaited = {visit.waiting for visit in visits if visit.waiting is not None}
         if len(visits) < run.visits or not awaited <= {pause.clarify_id for pause in pauses}:
             return False
-        self._runs.closed(run_id, check_at=times.to_json(self._first_expiry(run)))
+        self._runs.closed(run_id, check_at=self.first_expiry(run))
         return True
 
-    def _first_expiry(self, run: Run) -> datetime:
-        """When the sweep has something to take away: files, or the event log."""
+    def first_expiry(self, run: Run) -> str:
+        """When the sweep has something to take away of a run that has ended: files, or the event log."""
         expiry = self._clock.now() + self._events_kept
-        return min(expiry, run.files_expire_at or expiry)
+        return times.to_json(min(expiry, run.files_expire_at or expiry))
 
     def _close_pause(self, pause: Pause) -> None:
         """The chain that sleeps on the question is woken to its end."""

@@ -38,9 +38,11 @@ def compose(
     own: OwnEnd | None,
     deltas: tuple[Record, ...],
     moment: str,
+    check_at: str,
     files: list[str],
 ) -> Commit:
-    """The commit that carries a decision out. `deltas` are stream events that the visit's end brings along."""
+    """The commit that carries a decision out. `deltas` are stream events that the visit's end brings along,
+    `check_at` is when upkeep looks at the run next if this ends it well."""
     events: list[Record] = list(deltas) if decision.status is not None else []
     bodies: dict[str, Document] = {}
     created: list[Visit] = []
@@ -85,6 +87,7 @@ def compose(
         running=len(decision.started) - (decision.status is not None),
         end=end,
         ended_at=moment if end is not None else None,
+        check_at=check_at,
     )
 
 

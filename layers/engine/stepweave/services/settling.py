@@ -87,6 +87,7 @@ class Settling:
                     own=own,
                     deltas=work.take(),
                     moment=moment,
+                    check_at=self._closing.first_expiry(replace(state.run, status="SUCCESS", ended_at=moment)),
                     files=self._told_files(decision, step.run_id),
                 )
                 self._commit(state, commit, decision, own, moment)
@@ -95,7 +96,8 @@ class Settling:
                 self._read_again(state, ahead)
                 continue
             if decision.end is not None:
-                self._closing.close(step.run_id)
+                if state.run.closing:
+                    self._closing.close(step.run_id)
                 return step.ended()
         if state.certain:
             return self._go_on(step, work.visit.owner, graph, state.started)

@@ -19,7 +19,8 @@ class Commit:
     `changes` are attributes of the own visit's head, `removed` those that go; `bodies` are by visit; `joins` as they
     will stand, with the version they were read at; `state` is what the node saved, `also` are further writes, `when`
     further conditions on the own visit; `sorts` is how many visits ended, `started` minus `ended` moves the
-    count of running ones; `streams` says that the commit carries deltas (rule S).
+    count of running ones; `streams` says that the commit carries deltas (rule S). `check_at` is when upkeep looks
+    at the run next, where the commit ends it and leaves nothing to close.
     """
 
     run: Run
@@ -38,6 +39,7 @@ class Commit:
     when: tuple[Condition, ...] = ()
     end: RunEnd | None = None
     ended_at: str | None = None
+    check_at: str | None = None
 
     @property
     def run_after(self) -> Run:
@@ -54,7 +56,7 @@ class Commit:
         return replace(
             after,
             status=self.end.status,
-            closing=True,
+            closing=self.end.status == "FAILED" or after.running > 0,
             ended_at=self.ended_at,
             error=self.end.reason,
             failed_node=self.end.failed_node,
@@ -89,10 +91,12 @@ class Commit:
         return writes
 
     def _run_write(self) -> Update:
-        before, after = heads.run_to_item(self.run), heads.run_to_item(self.run_after)
+        run_after = self.run_after
+        before, after = heads.run_to_item(self.run), heads.run_to_item(run_after)
+        checked = {"checkAt": self.check_at} if run_after.is_over and not run_after.closing else {}
         return Update(
             heads.run_key(self.run.run_id),
-            sets={name: value for name, value in after.items() if before.get(name) != value},
+            sets={name: value for name, value in after.items() if before.get(name) != value} | checked,
             condition=every(Equals("rev", self.run.rev), Equals("status", "RUNNING")),
         )
 
