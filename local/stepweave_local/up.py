@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import uvicorn
 
 from stepweave.adapters.aws.connect import Connection
 from stepweave.api.app import create_app
+from stepweave.api.streams import CONTRACT_PACE
 from stepweave.runtime.aws import build_engine
 from stepweave.runtime.engine import Engine
 from stepweave.settings import Settings, read_settings
@@ -25,6 +27,8 @@ from stepweave_local.stock import dev_keys, load_examples
 
 HOST = "127.0.0.1"
 _WATCH_SECONDS = 0.5
+PACE = replace(CONTRACT_PACE, slowest=0.08)
+"""Asking the emulator for events costs nothing, so nobody waits for them: a run in silence is looked at just as often."""
 
 
 def serve(port: int, data_dir: Path, tell: Callable[[Text], None]) -> None:
@@ -59,7 +63,7 @@ class _Server:
     """uvicorn in this thread, with somebody who watches whether the emulator is still alive."""
 
     def __init__(self, engine: Engine, settings: Settings, stack: LocalStack) -> None:
-        app = create_app(engine, settings, live=True)
+        app = create_app(engine, settings, live=True, pace=PACE)
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
         self._uvicorn = _Uvicorn(config, app.state.api.streams.close)
         self._stack = stack
