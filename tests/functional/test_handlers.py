@@ -18,6 +18,7 @@ from stepweave.services.definitions import Definitions
 from stepweave.services.runs import NewRun
 from tests.contract.conftest import definition as table_definition
 from tests.functional.api.definitions import definition, scripted
+from tests.functional.processes import one_process
 
 ROOT = Path(__file__).parents[2]
 RUN_ID = "1a2b3c4d"
@@ -44,7 +45,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     } | {f"{table.upper()}_TABLE": f"test-{table}" for table in SCHEMAS if table != "apiKeys"}
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    with mock_aws():
+    with mock_aws(), one_process():
         for table in SCHEMAS:
             boto3.client("dynamodb").create_table(**table_definition(table))
         boto3.client("s3").create_bucket(Bucket="data")

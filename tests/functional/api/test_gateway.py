@@ -1,6 +1,5 @@
 """The same app behind API Gateway and Lambda, which buffer answers (contract §5): Mangum with API Gateway v2 events."""
 
-import asyncio
 import base64
 import json
 import threading
@@ -15,20 +14,15 @@ from mangum import Mangum
 
 from tests.functional.api.definitions import echo, much
 from tests.functional.api.stack import Stack, parse
+from tests.functional.processes import one_process
 
 TOPIC = {"topic": "hi"}
 
 
-_process = SimpleNamespace(loop=None)
-
-
 @pytest.fixture(autouse=True)
 def warm_process() -> Iterator[None]:
-    """Mangum runs the invocations of a process in one event loop, which ends with the process."""
-    _process.loop = asyncio.new_event_loop()
-    yield
-    _process.loop.close()
-    asyncio.set_event_loop(None)
+    with one_process():
+        yield
 
 
 def invoke(stack: Stack, method: str, path: str, body: Any = None, **headers: str) -> dict[str, Any]:
@@ -62,7 +56,6 @@ def invoke(stack: Stack, method: str, path: str, body: Any = None, **headers: st
     }
     if body is not None:
         event |= {"body": base64.b64encode(json.dumps(body).encode()).decode(), "isBase64Encoded": True}
-    asyncio.set_event_loop(_process.loop)  # a node that ran in this thread meanwhile has taken it away
     answer: dict[str, Any] = Mangum(stack.app, lifespan="off")(event, SimpleNamespace(aws_request_id="invocation-1"))  # type: ignore[arg-type]
     assert not answer["isBase64Encoded"]
     assert len(answer["body"].encode()) < 5_000_000
