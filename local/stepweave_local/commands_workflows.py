@@ -103,13 +103,15 @@ def list_all(session: Session) -> None:
 def validate(session: Session, files: DefinitionFiles) -> int:
     from stepweave.errors import GraphInvalid
     from stepweave.graph.validation import accept  # pydantic, needed by no other command
+    from stepweave.nodes.model_data import planner_faults
     from stepweave.nodes.table import spec_of
 
     checked: list[dict[str, Any]] = []
     for file in files:
         definition = read_definition_file(file)
         try:
-            accept({name: value for name, value in definition.items() if name not in _SERVER_FIELDS}, spec_of)
+            own = {name: value for name, value in definition.items() if name not in _SERVER_FIELDS}
+            accept(own, spec_of, planner_faults)
             problems = []
         except GraphInvalid as invalid:
             problems = [problem.to_json(session.language) for problem in invalid.problems]

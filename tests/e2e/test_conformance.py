@@ -30,7 +30,6 @@ scenarios = {
     for scenario in yaml.safe_load_all(file.read_text())
     if scenario
 }
-expected_failures = set((KIT / "expected-failures.txt").read_text().split())
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +50,4 @@ def played(server: Server) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("name", scenarios)
 def test_the_scenario_holds(played: dict[str, list[str]], name: str) -> None:
-    if name in expected_failures:
-        assert played[name], f"{name} holds by now: take it off conformance/expected-failures.txt"
-    else:
-        assert not played[name], "\n".join(played[name])
-
-
-def test_every_expected_failure_names_a_scenario() -> None:
-    assert expected_failures <= set(scenarios)
+    assert not played[name], "\n".join(played[name])

@@ -102,7 +102,7 @@ def test_a_step_that_the_platform_gave_up_on_fails_the_run_with_its_reason() -> 
     assert run.failed_node == "node-1"
 
 
-@pytest.mark.parametrize("function", ["flow", "llm", "agent", "smart_action", "recover"])
+@pytest.mark.parametrize("function", ["flow", "llm", "agent", "smart_action", "planner", "recover"])
 def test_a_step_of_a_run_that_is_not_there_ends_its_chain(function: str) -> None:
     assert call(function)["kind"] == "end"
 

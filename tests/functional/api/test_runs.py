@@ -324,14 +324,3 @@ def test_the_language_of_stored_texts_is_that_of_the_create_call(stack: Stack) -
     result = stack.data("GET", f"/api/v1/workflows/echo/runs/{response['runId']}")
     assert result["outputs"]["message"] == "工作流执行成功"
     assert result["nodes"][0]["output"]["message"] == "处理成功"
-
-
-def test_an_agentic_workflow_is_saved_but_its_start_is_refused_with_the_reason(stack: Stack) -> None:
-    nodes = {"in": {"type": "userInput"}, "w": scripted("t"), "out": {"type": "output"}}
-    planner = {"model": "scripted:inline", "script": []}
-    agentic = definition("agentic", nodes, [], mode="AGENTIC", planner=planner)
-    run_id = stack.create_run(stack.save(agentic))
-    refused = stack.call("POST", f"/api/v1/workflows/agentic/runs/{run_id}/start")
-    assert (refused.status_code, refused.json()["code"]) == (400, "VALIDATION_FAILED")
-    assert "AGENTIC" in refused.json()["message"]
-    assert stack.engine.runs.get(run_id).status == "CREATED"

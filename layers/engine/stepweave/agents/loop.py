@@ -1,17 +1,14 @@
 """Drives a model for one node: streams what it says, counts what it costs, stops when told to, goes on where it was."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
-from pydantic_ai.usage import RunUsage
-
-from stepweave.agents.conversation import Conversation
 from stepweave.agents.deadline import Deadline, OutOfTime
 from stepweave.agents.failures import classify
-from stepweave.agents.models import OpenedModel
 from stepweave.agents.request import LoopRequest, LoopResult, ProviderFailed
-from stepweave.agents.script import Play
 from stepweave.agents.state import LoopState
+from stepweave.agents.talk import Spent, Talk
 from stepweave.agents.ticking import while_ticking
 from stepweave.agents.transcript import Transcript
 from stepweave.execution.outcome import Asked, Unfinished
@@ -58,8 +55,8 @@ class _Loop:
         self._questions = before.questions if before else ()
         self._given_up = before.given_up if before else 0
         self._in_turn = True
-        usage = RunUsage(input_tokens=before.input_tokens, output_tokens=before.output_tokens) if before else RunUsage()
-        self._talk = Conversation(request, work, self._transcript, usage, self._between_turns)
+        spent = Spent(before.input_tokens, before.output_tokens) if before else Spent()
+        self._talk = _talk(request, work, self._transcript, spent, self._between_turns)
         self._talk.resume(before.messages if before else None)
 
     async def run(self) -> LoopResult | Asked | Unfinished:
@@ -79,10 +76,10 @@ class _Loop:
         secrets: tuple[str, ...] = ()
         limit = asyncio.timeout(self._seconds_left())
         try:
-            opened = self._open()  # a provider's first model may take seconds to import: not the node's time
-            secrets = (*opened.secrets, *self._headers())
+            opened = self._talk.open()  # a provider's first model may take seconds to import: not the node's time
+            secrets = (*opened, *self._headers())
             async with limit:
-                await self._talk.run(opened.model, self._answers())
+                await self._talk.run(self._answers())
         except Exception as error:
             if limit.expired():
                 return _timed_out(self._request.timeout)
@@ -91,12 +88,6 @@ class _Loop:
                 raise
             return failure
         return None
-
-    def _open(self) -> OpenedModel:
-        request = self._request
-        play = Play(request.script or [], request.prompt, request.system, self._work.tries)
-        opened: OpenedModel = self._work.models.open(request.model, play)
-        return opened
 
     def _tick(self) -> None:
         self._work.tick()
@@ -162,7 +153,7 @@ class _Loop:
         return LoopResult(
             text="" if failure else self._talk.text,
             thinking=self._transcript.streamed,
-            usage={"inputTokens": self._talk.usage.input_tokens, "outputTokens": self._talk.usage.output_tokens},
+            usage={"inputTokens": self._talk.spent.input_tokens, "outputTokens": self._talk.spent.output_tokens},
             tool_calls=self._transcript.calls,
             logs=self._transcript.logs,
             steps=self._talk.turns,
@@ -175,8 +166,8 @@ class _Loop:
         return LoopState(
             messages=self._talk.messages_to_json(),
             transcript=self._transcript.to_json(),
-            input_tokens=self._talk.usage.input_tokens,
-            output_tokens=self._talk.usage.output_tokens,
+            input_tokens=self._talk.spent.input_tokens,
+            output_tokens=self._talk.spent.output_tokens,
             seconds=self._worked(),
             questions=self._questions,
             given_up=self._given_up,
@@ -193,6 +184,19 @@ class _Loop:
         """What MCP servers are sent may be secret; a word too short to be one would be struck from every message."""
         servers = self._request.abilities.servers if self._request.abilities is not None else ()
         return tuple(value for server in servers for value in server.headers.values() if len(value) >= _SHORTEST_SECRET)
+
+
+def _talk(
+    request: LoopRequest, work: Work, transcript: Transcript, spent: Spent, between_turns: Callable[[], None]
+) -> Talk:
+    """The one place that knows whether agents run across a bridge (contract §2, `hermes.enabled`)."""
+    if work.bridge is not None and request.abilities is not None:
+        from stepweave.agents.bridge.conversation import BridgedConversation
+
+        return BridgedConversation(work.bridge, request, request.abilities, work, transcript, spent, between_turns)
+    from stepweave.agents.conversation import Conversation  # the agent library, which a bridge spares this process
+
+    return Conversation(request, work, transcript, spent, between_turns)
 
 
 def _timed_out(seconds: float | None) -> ProviderFailed:

@@ -38,7 +38,8 @@ class LoopRequest:
 
     `prompt` and `system` are rendered. `instruction` asks for `fields` in words: it is added to the prompt, unless the
     model has a structured-output mode that can ask for them. `timeout` bounds the seconds of work, over all invocations.
-    `opening` is what the node's log begins with. `script` is for `scripted:` only.
+    `opening` is what the node's log begins with. `script` is for `scripted:` only, and `first_turn` where it begins.
+    `context_query` is how a bridge on this machine may query the run's context (contract §6).
     """
 
     model: str
@@ -52,6 +53,8 @@ class LoopRequest:
     opening: tuple[LogEntry, ...] = ()
     abilities: Abilities | None = None
     script: Any = None
+    first_turn: int = 0
+    context_query: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

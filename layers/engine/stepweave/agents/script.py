@@ -20,20 +20,22 @@ class Play:
     """One visit's performance of a script.
 
     `prompt` is the rendered user prompt before any instruction is added, `system` the rendered system prompt, `tries`
-    the attempts of this visit that failed before.
+    the attempts of this visit that failed before. `first` is the turn that the first request plays.
     """
 
     script: Script
     prompt: str
     system: str = ""
     tries: int = 0
+    first: int = 0
 
     def turn(self, number: int) -> list[tuple[int, Step]] | None:
-        """The steps of turn `number` (from 0) that are still to play, each with its place in the turn.
+        """The steps for request `number` (from 0) that are still to play, each with its place in the turn.
 
         Every attempt that failed before failed at one error step, in the order of the script; a turn goes on after
         the last of its own that has had its effect. None: the script has run out.
         """
+        number += self.first
         if number >= len(self.script):
             return None
         errors = [

@@ -89,11 +89,11 @@ class ScriptedModel(Model[Any]):
         turn = sum(isinstance(message, ModelResponse) for message in messages)
         steps = self._play.turn(turn)
         if steps is None:
-            length = len(self._play.script)
+            length, asked = len(self._play.script), self._play.first + turn + 1
             raise ModelRefused(
                 Text(
-                    f"脚本已经用完：这是第 {turn + 1} 次请求模型，而脚本只有 {length} 轮",
-                    f"the script has run out: this is request {turn + 1} to the model, "
+                    f"脚本已经用完：这是第 {asked} 次请求模型，而脚本只有 {length} 轮",
+                    f"the script has run out: this is request {asked} to the model, "
                     f"and the script has {length} turn{'' if length == 1 else 's'}",
                 )
             )
@@ -108,7 +108,8 @@ class ScriptedModel(Model[Any]):
 
 @dataclass
 class PlayedResponse(StreamedResponse):
-    """One turn as a stream: every thinking or text step is one delta.
+    """One turn as a stream: every thinking or text step is one delta, and the usage comes at its end, as from a provider:
+    a turn that fails on the way has cost nothing.
 
     `read` counts the characters of the request, which the usage of the input is made from.
     """
@@ -120,7 +121,6 @@ class PlayedResponse(StreamedResponse):
     written: int = field(default=0, init=False)
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
-        self._count(0)
         for place, step in self.steps:
             match step:
                 case {"delayMs": delay}:
@@ -130,11 +130,12 @@ class PlayedResponse(StreamedResponse):
                 case _:
                     for event in self._say(place, step):
                         yield event
+        self._usage = RequestUsage(input_tokens=tokens(self.read), output_tokens=tokens(self.written))
 
     def _say(self, place: int, step: Step) -> Iterable[ModelResponseStreamEvent]:
         match step:
             case {"thinking": text}:
-                self._count(len(text))
+                self.written += len(text)
                 return self._parts_manager.handle_thinking_delta(vendor_part_id=None, content=text)
             case {"text": text}:
                 return self._say_text(text)
@@ -150,21 +151,17 @@ class PlayedResponse(StreamedResponse):
                 raise AssertionError(f"a step that script_problems does not know: {sorted(step)}")
 
     def _say_text(self, text: str) -> Iterable[ModelResponseStreamEvent]:
-        self._count(len(text))
+        self.written += len(text)
         return self._parts_manager.handle_text_delta(vendor_part_id=None, content=text)
 
     def _call(self, place: int, name: str, args: Any) -> Iterable[ModelResponseStreamEvent]:
         """The id is the call's place in the script, so that a turn played again makes the same call."""
         arguments = _json(args)
-        self._count(len(name) + len(arguments))
+        self.written += len(name) + len(arguments)
         call_id = f"call-{self.turn + 1}-{place + 1}"
         yield self._parts_manager.handle_tool_call_part(
             vendor_part_id=call_id, tool_name=name, args=arguments, tool_call_id=call_id
         )
-
-    def _count(self, characters: int) -> None:
-        self.written += characters
-        self._usage = RequestUsage(input_tokens=tokens(self.read), output_tokens=tokens(self.written))
 
     async def close_stream(self) -> None:
         """Nothing is held open."""

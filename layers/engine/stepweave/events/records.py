@@ -40,7 +40,7 @@ def node_ended(visit: Visit, node: Node) -> Record:
     return record | {"fill": "status"}
 
 
-def visit_recorded(visit: Visit, node: Node, source_uuid: str | None) -> Record:
+def visit_recorded(visit: Visit, node: Node, source_uuid: str | None, *, off_canvas: bool = False) -> Record:
     recorded: Record = {
         "visitUuid": visit.visit_uuid,
         "nodeId": visit.node_id,
@@ -56,7 +56,7 @@ def visit_recorded(visit: Visit, node: Node, source_uuid: str | None) -> Record:
         "status": visit.status,
         "errorMsg": None,
         "sortOrder": visit.sort_order,
-        "offCanvas": False,
+        "offCanvas": off_canvas,
     }
     record: Record = {"type": "visit_recorded", "visit": recorded}
     return record if visit.dead else record | {"fill": "visit"}
@@ -72,6 +72,15 @@ def node_stream(visit: Visit, kind: str, content: str, tool_name: str | None = N
         "toolName": tool_name,
     }
     return record if data is None else record | {"data": data}
+
+
+def planner_decision(decided: Mapping[str, Any]) -> Record:
+    return {"type": "planner_decision", "decision": shown_decision(decided)}
+
+
+def shown_decision(decided: Mapping[str, Any]) -> dict[str, Any]:
+    """A script that plays an instruction is no part of the decision that people see."""
+    return {name: value for name, value in decided.items() if name != "script"}
 
 
 def workflow_complete(files: list[str]) -> Record:

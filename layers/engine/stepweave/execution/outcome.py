@@ -15,6 +15,7 @@ class Outcome:
 
     `retryable` marks a provider failure that may be tried again as the node's `retry` says (contract §2). `whole`: logs
     and trace tell all of the visit, earlier attempts included; else the engine puts those of earlier attempts before.
+    `decision` is what the planner decided (AGENTIC).
     """
 
     status: Literal["SUCCESS", "FAILED"]
@@ -25,6 +26,7 @@ class Outcome:
     error: str | None = None
     retryable: bool = False
     whole: bool = False
+    decision: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,20 @@
 """What one node may see of its run (contract §3): the initial inputs and the nodes that lead to it over live edges."""
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from stepweave.execution.ledger import Ledger
 from stepweave.execution.visit import VisitBody
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 
 Bodies = Callable[[str], VisitBody | None]
-"""What an earlier node left behind, by node id; None when it left nothing. Each call may read the store."""
+"""What an earlier node left behind, by node id, in its latest visit; None: nothing. Each call may read the store."""
 
 
 class View:
-    """The `Scope` (expressions) of one node in a DAG. Lazy: a body is asked for when something refers to it, `files`
-    when a `filePath` is declared."""
+    """The `Scope` (expressions) of one visit. Lazy: a body is asked for when something refers to it, `files` when a
+    `filePath` is declared. With a `ledger` (AGENTIC) earlier nodes stand in its order, else the nearest come first."""
 
     def __init__(
         self,
@@ -25,6 +26,7 @@ class View:
         *,
         files: Container[str],
         flat: bool,
+        ledger: Ledger = (),
     ) -> None:
         self._graph = graph
         self._specs = specs
@@ -33,6 +35,7 @@ class View:
         self._bodies = bodies
         self._files = files
         self._flat = flat
+        self._ledger = ledger
         self._predecessors: tuple[str, ...] | None = None
 
     @property
@@ -49,8 +52,7 @@ class View:
 
     def predecessors(self) -> Sequence[str]:
         if self._predecessors is None:
-            reached = [node_id for node_id, position in self._graph.order.items() if self._reach >> position & 1]
-            self._predecessors = tuple(self._graph.nearest_first(reached))
+            self._predecessors = tuple(self._visited() if self._ledger else self._leading_here())
         return self._predecessors
 
     def envelope(self, node_id: str) -> Mapping[str, Any] | None:
@@ -59,6 +61,16 @@ class View:
             return None
         body = self._bodies(node_id)
         return body.output if body is not None else None
+
+    def _leading_here(self) -> list[str]:
+        return self._graph.nearest_first(
+            node_id for node_id, position in self._graph.order.items() if self._reach >> position & 1
+        )
+
+    def _visited(self) -> Iterator[str]:
+        """Latest visit first (contract §3)."""
+        ids = tuple(self._graph.order)
+        return (ids[position] for position, _ in self._ledger)
 
     def declared(self, node_id: str) -> frozenset[str] | None:
         node = self._graph.nodes[node_id]

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from stepweave.execution.ledger import Ledger, count
+
 VisitStatus = Literal["RUNNING", "SUCCESS", "FAILED", "SKIPPED"]
 
 START = ""
 """The pseudo node whose visit opens a run: its edges lead to the `userInput` nodes. Nobody outside sees it."""
+
+PLANNER = "#planner"
+"""The pseudo node whose visits decide where an AGENTIC run goes; outside, only what they decided is seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,8 @@ class Visit:
     """`owner` is the chain (execution name) that may end this visit, `attempt` the newest invocation of it.
 
     `chunk` counts the stream commits of the visit, `tries` its failed attempts. `reach` is the set of nodes, as a bit
-    mask over `graphData.nodes`, that lead here over live edges. `outs` are the visits that its end made ready, `pending`
+    mask over `graphData.nodes`, that lead here over live edges (AGENTIC: those in the `ledger`). `source` is the node it
+    comes from, by its `source_iteration`th visit. `outs` are the visits that its end made ready, `pending`
     the edges still to settle, `waiting` the question not answered yet, `saved` the `chunk` with which the node last
     stored a state (0: never). `owned_at` is when the owner got the visit. `dead` marks a node on a path not taken.
     """
@@ -41,6 +47,8 @@ class Visit:
     tries: int = 0
     reach: int = 0
     source: str | None = None
+    source_iteration: int = 1
+    ledger: Ledger = ()
     dead: bool = False
     outs: tuple[str, ...] = ()
     pending: tuple[PendingEdges, ...] = ()
@@ -56,6 +64,15 @@ class Visit:
         """Nothing is left to do for this visit, not even an edge to settle."""
         return self.status != "RUNNING" and not self.pending
 
+    @property
+    def is_hidden(self) -> bool:
+        """A visit of the engine's own, not of a node: it has no events, and no list shows it."""
+        return self.node_id in (START, PLANNER)
+
+    def latest(self, position: int) -> int:
+        """The number of the latest visit of a node before this one, by the node's place; in a DAG there is only one."""
+        return count(self.ledger, position) or 1
+
 
 @dataclass(frozen=True, slots=True)
 class VisitBody:
@@ -66,6 +83,7 @@ class VisitBody:
     logs: tuple[Mapping[str, Any], ...] = ()
     error: str | None = None
     decision: Mapping[str, Any] | None = None
+    """In AGENTIC mode what the planner decided: in its own visit, and in the one that it chose."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from stepweave.clock import Clock
+from stepweave.execution.bridge import Bridge
 from stepweave.execution.cost import Price
 from stepweave.execution.pause import Answer
 from stepweave.execution.skill import Skills
@@ -48,6 +49,7 @@ class Work(Protocol):
     workspace: Workspace
     skills: Skills
     private_hosts: bool
+    bridge: Bridge | None
 
     @property
     def saved(self) -> Mapping[str, Any] | None: ...

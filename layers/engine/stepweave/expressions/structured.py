@@ -4,7 +4,7 @@ Reading never fails: what cannot be read or converted is kept as text, with a wa
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,11 +77,17 @@ def read_object(found: Mapping[str, Any], outputs: Sequence[Field]) -> Reading:
     return Reading(values, tuple(warnings))
 
 
-def _read_several(answer: str, outputs: Sequence[Field]) -> Reading:
+def find_object(answer: str, names: Iterable[str]) -> Mapping[str, Any] | None:
+    """The JSON object in a model's answer, in the three steps of contract §3; preferred is one with any of the names."""
     objects = [found for text in _candidates(answer, "{", "}") if isinstance(found := load_json(text), dict)]
-    if objects:
-        names = {output.name for output in outputs}
-        return read_object(next((found for found in objects if not names.isdisjoint(found)), objects[0]), outputs)
+    wanted = set(names)
+    return next((found for found in objects if not wanted.isdisjoint(found)), objects[0] if objects else None)
+
+
+def _read_several(answer: str, outputs: Sequence[Field]) -> Reading:
+    found = find_object(answer, (output.name for output in outputs))
+    if found is not None:
+        return read_object(found, outputs)
     first = outputs[0].name
     warning = Text(
         f"模型的回答不是 JSON，全文写入第一个输出 {quoted(first)}，其余输出没有值",

@@ -7,7 +7,8 @@ from functools import cached_property
 
 from stepweave.graph.components import components
 from stepweave.graph.edge import Edge
-from stepweave.graph.model import USER_INPUT, Definition, Mode, Node
+from stepweave.graph.model import OUTPUT, USER_INPUT, Definition, Mode, Node, Planner
+from stepweave.graph.off_canvas import off_canvas_node
 
 __all__ = ["Edge", "Graph", "reachable"]
 
@@ -27,12 +28,19 @@ class Graph:
     _incoming: Mapping[str, tuple[Edge, ...]]
     _outgoing: Mapping[str, tuple[Edge, ...]]
     mode: Mode
+    planner: Planner | None = None
+    off_canvas: str | None = None
+    """The id of the node that is not drawn: it stands for what the planner may have done beside the palette."""
 
     @classmethod
     def of(cls, definition: Definition) -> "Graph":
         nodes: dict[str, Node] = {}
         for node in definition.nodes:
             nodes.setdefault(node.id, node)
+        planner = definition.planner if definition.mode == "AGENTIC" else None
+        beside = off_canvas_node(planner, nodes) if planner is not None and planner.allow_off_canvas else None
+        if beside is not None:
+            nodes[beside.id] = beside
         order = {node_id: place for place, node_id in enumerate(nodes)}
         edges = tuple(edge for edge in definition.edges if edge.source in nodes and edge.target in nodes)
         incoming: dict[str, list[Edge]] = {node_id: [] for node_id in nodes}
@@ -47,6 +55,8 @@ class Graph:
             {node_id: tuple(into) for node_id, into in incoming.items()},
             {node_id: tuple(out) for node_id, out in outgoing.items()},
             definition.mode,
+            planner,
+            beside.id if beside is not None else None,
         )
 
     def incoming(self, node_id: str) -> tuple[Edge, ...]:
@@ -67,10 +77,17 @@ class Graph:
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
-        """The `userInput` nodes without incoming edges: where a DAG run starts."""
+        """Where a run starts: the `userInput` nodes, in a DAG those without incoming edges."""
         return tuple(
-            node_id for node_id, node in self.nodes.items() if node.type == USER_INPUT and not self._incoming[node_id]
+            node_id
+            for node_id, node in self.nodes.items()
+            if node.type == USER_INPUT and (self.mode == "AGENTIC" or not self._incoming[node_id])
         )
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """The `output` nodes."""
+        return tuple(node_id for node_id, node in self.nodes.items() if node.type == OUTPUT)
 
     @cached_property
     def sinks(self) -> tuple[str, ...]:

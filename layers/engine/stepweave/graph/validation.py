@@ -1,23 +1,27 @@
 """Whether a definition can be run; every problem is gathered, none hides another (contract §2)."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from stepweave.graph.connectivity import dag_problems, end_problems
 from stepweave.graph.edge import Edge
-from stepweave.graph.locating import node_problem
+from stepweave.graph.locating import locate, node_problem
 from stepweave.graph.mapping import mapping_problems
-from stepweave.graph.model import Definition, Node, read_definition
+from stepweave.graph.model import Definition, Node, Planner, read_definition
 from stepweave.graph.naming import node_id_problem, workflow_name_problem
 from stepweave.graph.node_data import repeated_names
 from stepweave.graph.problem import Problem, arrow, graph_invalid, quoted
+from stepweave.graph.shape import Fault
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 from stepweave.texts import Text
 
+PlannerFaults = Callable[[Planner], Iterable[Fault]]
+"""What is wrong with a planner's model and script, which the graph knows nothing of; paths count from the planner."""
 
-def accept(raw: Any, specs: Specs) -> Definition:
+
+def accept(raw: Any, specs: Specs, planner_faults: PlannerFaults = lambda _: ()) -> Definition:
     """The definition that a client sent, found valid.
 
     Raises `GraphInvalid`, and nothing else whatever `raw` is, with the faults of shape and those of meaning together.
@@ -25,7 +29,7 @@ def accept(raw: Any, specs: Specs) -> Definition:
     definition, problems = read_definition(raw)
     if definition is not None:
         told = {_place(problem) for problem in problems}
-        problems += [problem for problem in validate(definition, specs) if not _follows(problem, told)]
+        problems += [problem for problem in validate(definition, specs, planner_faults) if not _follows(problem, told)]
     if definition is None or problems:
         raise graph_invalid(problems)
     return definition
@@ -45,14 +49,14 @@ def _follows(problem: Problem, told: set[_Place]) -> bool:
     return _place(problem) in told or (problem.code == "PLANNER_NOT_ALLOWED" and ("BAD_MODE", None, None) in told)
 
 
-def validate(definition: Definition, specs: Specs) -> list[Problem]:
+def validate(definition: Definition, specs: Specs, planner_faults: PlannerFaults = lambda _: ()) -> list[Problem]:
     """Every problem of a parsed definition: of the whole, then of nodes and edges in their order, then of the ways.
 
     Time grows linearly with nodes and edges, but for sets of ancestors as bits: n² bits, a word at a time.
     """
     graph = Graph.of(definition)
     return [
-        *_whole(definition),
+        *_whole(definition, planner_faults),
         *_duplicates(definition),
         *(problem for node in definition.nodes for problem in _node(node, specs)),
         *(problem for edge in definition.edges for problem in _edge(edge, graph, specs)),
@@ -62,7 +66,7 @@ def validate(definition: Definition, specs: Specs) -> list[Problem]:
     ]
 
 
-def _whole(definition: Definition) -> Iterator[Problem]:
+def _whole(definition: Definition, planner_faults: PlannerFaults) -> Iterator[Problem]:
     name = workflow_name_problem(definition.name)
     if name is not None:
         yield name
@@ -73,6 +77,9 @@ def _whole(definition: Definition) -> Iterator[Problem]:
             "an AGENTIC workflow needs a planner that names its model: fill in planner.model",
         )
         yield Problem("BAD_PLANNER", text)
+    elif definition.mode == "AGENTIC" and planner is not None:
+        for fault in planner_faults(planner):
+            yield locate(fault.below("planner"), {})
     if definition.mode == "DAG" and planner is not None:
         yield Problem(
             "PLANNER_NOT_ALLOWED",

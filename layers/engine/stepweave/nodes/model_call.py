@@ -1,5 +1,6 @@
 """What came of a model, as the node tells it: envelope, trace, metadata, log (contract §3)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from stepweave.agents.request import LoopResult
@@ -50,6 +51,11 @@ class ModelCall:
         for warning in reading.warnings:
             self.warn(warning)
         return succeeded(CALLED.to(self._work.language), reading.values, **self._rest())
+
+    def succeeded(self, result: LoopResult, values: Mapping[str, Any], **rest: Any) -> Outcome:
+        """What the answer was read into by the node itself."""
+        self._take(result)
+        return succeeded(CALLED.to(self._work.language), values, **rest, **self._rest())
 
     def failed(self, reason: Text) -> Outcome:
         self._log("ERROR", reason)

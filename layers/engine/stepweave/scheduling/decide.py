@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from stepweave.execution.ledger import Ledger
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.visit import START, Join, PendingEdges, VisitBody, VisitStatus
 from stepweave.graph.model import Node
@@ -38,7 +39,9 @@ class Rides(Protocol):
         """Whether the node's outcome chooses among its edges by their handle."""
         ...
 
-    def run(self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts) -> Outcome:
+    def run(
+        self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts, ledger: Ledger = ()
+    ) -> Outcome:
         """Runs a light node; `body` gives what an earlier node left behind. Pure."""
         ...
 
@@ -52,7 +55,7 @@ class Rides(Protocol):
 
 
 def decide(graph: Graph, facts: Facts, rides: Rides, bounds: Bounds = DYNAMODB) -> Decision:
-    """What to commit when the visit of `facts` ends. Raises `FactsMissing`, `StaleFacts`; otherwise total."""
+    """What to commit in a DAG when the visit of `facts` ends. Raises `FactsMissing`, `StaleFacts`; otherwise total."""
     return _Walk(graph, facts, rides, bounds).decision()
 
 
@@ -210,10 +213,10 @@ class _Walk:
     def _body(self, node_id: str) -> VisitBody | None:
         """What a node left behind: in this very decision, or before it."""
         if node_id == self._facts.visit.node_id and self._facts.outcome is not None:
-            return _body_of(self._facts.outcome)
+            return body_of(self._facts.outcome)
         if node_id in self._ended:
             outcome = self._ended[node_id].outcome
-            return _body_of(outcome) if outcome is not None else None
+            return body_of(outcome) if outcome is not None else None
         if node_id not in self._facts.bodies:
             raise FactsMissing(bodies=frozenset([node_id]))
         return self._facts.bodies[node_id]
@@ -237,5 +240,5 @@ class _Walk:
         self._end = RunEnd("SUCCESS")
 
 
-def _body_of(outcome: Outcome) -> VisitBody:
+def body_of(outcome: Outcome) -> VisitBody:
     return VisitBody(outcome.variables, outcome.envelope, outcome.logs, outcome.error)

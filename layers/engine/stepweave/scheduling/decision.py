@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+from stepweave.execution.ledger import Ledger
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.run import Run
 from stepweave.execution.visit import Join, PendingEdges, Visit, VisitBody, VisitStatus
@@ -42,7 +43,8 @@ class Facts:
     `outcome` is what came of the node that ends now; None when the visit has ended before and only its `pending`
     edges are to be settled, and for the run's start. `inputs` are the run's, `bodies` ended visits by node, `files` tells
     which of the paths asked about name a file of the run.
-    `hand_over`: this chain is long enough, whatever is ready gets a chain of its own.
+    `hand_over`: this chain is long enough, whatever is ready gets a chain of its own. `decided` is the planner's decision
+    that chose this visit (AGENTIC), None where it chose none.
     """
 
     run: Run
@@ -53,6 +55,7 @@ class Facts:
     bodies: Mapping[str, VisitBody | None] = field(default_factory=dict)
     files: Mapping[str, bool] = field(default_factory=dict)
     hand_over: bool = False
+    decided: Mapping[str, Any] | None = None
 
 
 class FactsMissing(Exception):
@@ -78,6 +81,19 @@ class StaleFacts(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a visit stands among all visits: the how manieth of its node it is, and what lies before it (AGENTIC)."""
+
+    iteration: int = 1
+    source_iteration: int = 1
+    ledger: Ledger = ()
+
+
+DAG_PLACE = Place()
+"""In a DAG each node has one visit."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """A node that ended in this decision: a light node that rode along, or (`dead`) one on a path not taken."""
 
@@ -86,6 +102,8 @@ class Ended:
     outcome: Outcome | None
     reach: int
     source: str | None
+    place: Place = DAG_PLACE
+    decided: Mapping[str, Any] | None = None
 
     @property
     def dead(self) -> bool:
@@ -100,6 +118,7 @@ class Started:
     reach: int
     source: str | None
     forked: bool
+    place: Place = DAG_PLACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from stepweave.errors import Superseded, Unavailable
 from stepweave.execution.outcome import Asked, Result, Unfinished, failed
 from stepweave.execution.step import Step
 from stepweave.execution.view import View
-from stepweave.execution.visit import START, Visit, VisitBody
+from stepweave.execution.visit import PLANNER, START, Visit, VisitBody
 from stepweave.execution.work import RunEnded
+from stepweave.graph.model import Node
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 from stepweave.items import OutcomeUnknown, WriteConflict
@@ -25,6 +26,7 @@ from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
 from stepweave.services.memory import RunMemory
+from stepweave.services.planning import Planning
 from stepweave.services.retries import LONGEST_IN_PROCESS, Retries
 from stepweave.services.settling import Settling
 from stepweave.services.skills import RunSkills
@@ -86,6 +88,7 @@ class Advance:
             bounds=bounds,
         )
         self._retries = Retries(runs)
+        self._planning = Planning(specs, self._left_by)
 
     def step(self, step: Step, chain: str, remaining: Callable[[], float]) -> Step:
         """Does one step of a chain and gives the next one. Raises `Superseded`, `Unavailable`: call the step again.
@@ -154,14 +157,16 @@ class Advance:
         return step.ended()
 
     def _work_node(self, step: Step, graph: Graph, work: VisitWork, reason: Text | None) -> Step:
+        decided = self._planning.decided(graph, work.visit)
+        node = self._planning.node(graph, work.visit, decided)
         if reason is not None:
-            return self._settling.end(step, graph, work, failed(reason.to(work.language)))
+            return self._settling.end(step, graph, work, failed(reason.to(work.language)), decided)
         if work.visit.waiting is not None and not self._take_answer(work, work.visit.waiting):
             return step.asking()
         if work.visit.chunk and work.saved is None and not work.tries:
             work.emit("status", _AGAIN.to(work.language))  # an earlier invocation died after it had streamed something
         while True:
-            result = self._result(graph, work)
+            result = self._result(graph, node, work)
             match result:
                 case Asked():
                     work.ask(result, step.kind)
@@ -169,9 +174,9 @@ class Advance:
                 case Unfinished(state):
                     work.save(state)
                     return replace(step, steps=step.steps + 1)
-            delay = self._retries.again(graph.nodes[work.visit.node_id], result, work)
+            delay = self._retries.again(node, result, work)
             if delay is None:
-                return self._settling.end(step, graph, work, self._retries.whole(result, work))
+                return self._settling.end(step, graph, work, self._retries.whole(result, work), decided)
             if delay > LONGEST_IN_PROCESS:
                 return step.later(math.ceil(delay))
             self._clock.sleep(delay)
@@ -186,15 +191,26 @@ class Advance:
         work.take_answer(pause)
         return True
 
-    def _result(self, graph: Graph, work: VisitWork) -> Result:
+    def _result(self, graph: Graph, node: Node, work: VisitWork) -> Result:
         visit = work.visit
-        node = graph.nodes[visit.node_id]
 
         def body(node_id: str) -> VisitBody:
-            return self._left_by(visit.run_id, ids.visit_uuid(visit.run_id, node_id, 1))
+            iteration = visit.latest(graph.order[node_id])
+            return self._left_by(visit.run_id, ids.visit_uuid(visit.run_id, node_id, iteration))
 
         inputs = self._memory.inputs(visit.run_id)
-        view = View(graph, self._specs, inputs, visit.reach, body, files=work.workspace, flat=self._flat)
+        view = View(
+            graph,
+            self._specs,
+            inputs,
+            visit.reach,
+            body,
+            files=work.workspace,
+            flat=self._flat,
+            ledger=visit.ledger,
+        )
+        if visit.node_id == PLANNER:
+            return self._planning.plan(graph, view, visit, work)
         spec: Any = self._specs(node.type)
         result: Result = spec.run(node, view, work.language if spec.light else work)
         return result

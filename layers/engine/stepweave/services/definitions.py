@@ -10,6 +10,7 @@ from stepweave.graph.model import OUTPUT, USER_INPUT, Definition
 from stepweave.graph.problem import Problem, quoted
 from stepweave.graph.spec import Field, Specs
 from stepweave.graph.validation import accept
+from stepweave.nodes.model_data import planner_faults
 from stepweave.store.workflows import Workflow, Workflows
 from stepweave.texts import Text
 
@@ -25,7 +26,7 @@ class Definitions:
 
     def create(self, raw: Mapping[str, Any]) -> Workflow:
         """Version 1 of a new workflow. Raises `GraphInvalid` with every problem, `NameTaken`."""
-        definition = accept(_own_fields(raw), self._specs)
+        definition = accept(_own_fields(raw), self._specs, planner_faults)
         return self._workflows.create(definition, summarise(definition, self._specs), self._moment())
 
     def update(self, known: Workflow, raw: Mapping[str, Any]) -> Workflow:
@@ -38,13 +39,13 @@ class Definitions:
                     f"name must be that of the workflow in the path, {quoted(known.name)}: it cannot be changed",
                 )
             )
-        definition = accept(fields, self._specs)
+        definition = accept(fields, self._specs, planner_faults)
         return self._workflows.add_version(known, definition, summarise(definition, self._specs), self._moment())
 
     def problems(self, raw: Mapping[str, Any]) -> list[Problem]:
         """What saving would refuse; empty for a definition that can be saved."""
         try:
-            accept(_own_fields(raw), self._specs)
+            accept(_own_fields(raw), self._specs, planner_faults)
         except GraphInvalid as invalid:
             return invalid.problems
         return []

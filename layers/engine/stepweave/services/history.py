@@ -5,8 +5,9 @@ from typing import Any
 
 from stepweave.execution.envelope import data_of
 from stepweave.execution.run import Run
-from stepweave.execution.visit import START, Visit, VisitBody
+from stepweave.execution.visit import Visit, VisitBody
 from stepweave.graph.topology import Graph
+from stepweave.services.commits import source_uuid
 from stepweave.services.memory import RunMemory
 from stepweave.services.node_results import visit_end
 from stepweave.services.wire import ANSWER_BYTES, size
@@ -29,7 +30,7 @@ class History:
         to be asked for by their `visitUuid`.
         """
         graph = self._workflows.graph(run.workflow, run.version)
-        visits = [visit for visit in self._runs.visits(run.run_id) if visit.node_id != START]
+        visits = [visit for visit in self._runs.visits(run.run_id) if not visit.is_hidden]
         ended = sorted((v for v in visits if v.sort_order is not None), key=lambda visit: visit.sort_order or 0)
         shown: list[dict[str, Any]] = []
         room = ANSWER_BYTES
@@ -62,10 +63,15 @@ def _entry(run: Run, graph: Graph, visit: Visit, body: VisitBody | None) -> dict
         "nodeType": node.type,
         "label": node.label,
         "iterSeq": visit.iteration,
+        "fromVisitUuid": source_uuid(visit),
+        "fromNodeId": visit.source,
+        "offCanvas": node.id == graph.off_canvas,
+        "decision": dict(body.decision) if body is not None and body.decision is not None else None,
         "status": visit.status,
         "sortOrder": visit.sort_order,
         "startedAt": visit.started_at,
         "completedAt": visit.ended_at,
+        "variables": dict(body.variables) if body is not None else {},
         "output": end.output,
         "error": end.error,
         "selectedBranch": metadata.get("selectedBranch"),

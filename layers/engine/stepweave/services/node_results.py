@@ -8,7 +8,7 @@ from typing import Any
 
 from stepweave.execution.envelope import Envelope, failure, outside
 from stepweave.execution.run import CANCELLED, Run
-from stepweave.execution.visit import START, Visit, VisitBody
+from stepweave.execution.visit import Visit, VisitBody
 from stepweave.graph.topology import Graph
 from stepweave.services.links import RunLinks
 from stepweave.services.memory import RunMemory
@@ -43,10 +43,10 @@ def visit_end(run: Run, visit: Visit, body: VisitBody | None) -> VisitEnd:
 
 
 def visits_of(visits: Sequence[Visit]) -> dict[str, list[Visit]]:
-    """Visits by node, each node's in their order; without the one that opens the run."""
+    """Visits by node, each node's in their order; without the engine's own."""
     grouped: dict[str, list[Visit]] = defaultdict(list)
     for visit in sorted(visits, key=lambda visit: visit.iteration):
-        if visit.node_id != START:
+        if not visit.is_hidden:
             grouped[visit.node_id].append(visit)
     return grouped
 

@@ -7,7 +7,6 @@ from stepweave import ids
 from stepweave.execution.envelope import Envelope, data_of, success
 from stepweave.execution.outcome import COMPLETED
 from stepweave.execution.run import Run
-from stepweave.graph.model import OUTPUT
 from stepweave.graph.topology import Graph
 from stepweave.services.memory import RunMemory
 from stepweave.store.runs import Runs
@@ -23,13 +22,31 @@ class Outputs:
 
     def of(self, run: Run, graph: Graph) -> Envelope | None:
         """The envelope of a run that succeeded; None while a visit of it is still becoming visible."""
-        uuids = [ids.visit_uuid(run.run_id, node.id, 1) for node in graph.nodes.values() if node.type == OUTPUT]
-        heads = self._runs.visible_heads(run.run_id, uuids)
-        live = [visit_uuid for visit_uuid in uuids if visit_uuid in heads and not heads[visit_uuid].dead]
+        live = self._live(run, graph)
+        if live is None:
+            return None
         bodies = self._memory.bodies(run.run_id, live)
-        if len(heads) < len(uuids) or len(bodies) < len(live):
+        if len(bodies) < len(live):
             return None
         return merged([bodies[visit_uuid].output for visit_uuid in live], run.language)
+
+    def _live(self, run: Run, graph: Graph) -> list[str] | None:
+        """The visits that gave the output, in the order of `graphData`; None while not all can be seen."""
+        if graph.mode == "AGENTIC":
+            return self._visited(run, graph)
+        uuids = [ids.visit_uuid(run.run_id, node_id, 1) for node_id in graph.outputs]
+        heads = self._runs.visible_heads(run.run_id, uuids)
+        if len(heads) < len(uuids):
+            return None
+        return [visit_uuid for visit_uuid in uuids if not heads[visit_uuid].dead]
+
+    def _visited(self, run: Run, graph: Graph) -> list[str] | None:
+        """AGENTIC: an `output` that gave something ended the run; one that failed before may have been passed over."""
+        visits = self._runs.visits(run.run_id)
+        if len(visits) < run.visits:
+            return None
+        ended = [visit for visit in visits if visit.node_id in graph.outputs and visit.status == "SUCCESS"]
+        return [visit.visit_uuid for visit in sorted(ended, key=lambda visit: graph.order[visit.node_id])]
 
 
 def merged(envelopes: list[Mapping[str, Any]], language: Language) -> Envelope:

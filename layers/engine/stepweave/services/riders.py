@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stepweave.execution.ledger import Ledger
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.view import View
 from stepweave.execution.visit import VisitBody
@@ -28,12 +29,13 @@ class Riders:
     def has_branches(self, node: Node) -> bool:
         return self._spec(node).handles(node) is not None
 
-    def run(self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts) -> Outcome:
+    def run(
+        self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts, ledger: Ledger = ()
+    ) -> Outcome:
         if facts.inputs is None:
             raise FactsMissing(inputs=True)
-        view = View(
-            self._graph, self._specs, facts.inputs, reach, body, files=_KnownFiles(facts.files), flat=self._flat
-        )
+        files = _KnownFiles(facts.files)
+        view = View(self._graph, self._specs, facts.inputs, reach, body, files=files, flat=self._flat, ledger=ledger)
         outcome: Outcome = self._spec(node).run(node, view, facts.run.language)
         return outcome
 

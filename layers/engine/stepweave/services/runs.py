@@ -33,11 +33,6 @@ from stepweave.texts import Language, Text
 FIRST_CHECK = timedelta(seconds=90)
 """When the sweep first looks whether a started run is still driven."""
 
-_NO_PLANNER_YET = Text(
-    "这个版本还不能运行 AGENTIC 模式的工作流（可以保存和校验），请改用 DAG 模式",
-    "this version saves and validates AGENTIC workflows but cannot run them yet: use mode DAG",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
@@ -144,8 +139,6 @@ class RunService:
         """CREATED → RUNNING, and the first chain. Raises `ValidationFailed` for inputs that do not fit."""
         if run.status != "CREATED":
             raise _already_started(run)
-        if self.graph(run).mode == "AGENTIC":
-            raise ValidationFailed(_NO_PLANNER_YET)
         files = self._workspaces.of(run.run_id)
         problems = input_problems(self.graph(run).nodes.values(), self._runs.inputs(run.run_id), files)
         if problems:

@@ -1,6 +1,8 @@
 """Ending a visit (protocol rules E and R): decide, commit, decide again when the commit is lost, then go on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from stepweave import clock as times
 from stepweave import ids
@@ -8,16 +10,17 @@ from stepweave.clock import Clock
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.run import Run
 from stepweave.execution.step import Step
-from stepweave.execution.visit import START, Join, Visit
+from stepweave.execution.visit import PLANNER, Join, Visit
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
 from stepweave.ports import Chains
+from stepweave.scheduling.agentic import decide_agentic
 from stepweave.scheduling.decide import decide, joins_ahead
 from stepweave.scheduling.decision import Bounds, Decision, Facts, FactsMissing, StaleFacts
 from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
-from stepweave.services.commits import OwnEnd, body_of, compose
+from stepweave.services.commits import OwnEnd, body_of, compose, rider_body
 from stepweave.services.files import told_paths
 from stepweave.services.memory import RunMemory
 from stepweave.services.riders import Riders
@@ -65,10 +68,18 @@ class Settling:
         self._flat = flat
         self._bounds = bounds
 
-    def end(self, step: Step, graph: Graph, work: VisitWork, outcome: Outcome | None) -> Step:
-        """Ends the visit with `outcome`, or settles what an earlier invocation left; gives the chain's next step."""
-        own = self._pack(work.visit, outcome) if outcome is not None else None
-        ahead = joins_ahead(graph, work.visit.node_id)
+    def end(
+        self,
+        step: Step,
+        graph: Graph,
+        work: VisitWork,
+        outcome: Outcome | None,
+        decided: Mapping[str, Any] | None = None,
+    ) -> Step:
+        """Ends the visit with `outcome`, or settles what an earlier invocation left; gives the chain's next step.
+        `decided` is the planner's decision that chose the visit (AGENTIC)."""
+        own = self._pack(work.visit, outcome, decided) if outcome is not None else None
+        ahead = joins_ahead(graph, work.visit.node_id) if graph.mode == "DAG" else []
         state = _State(work.run, work.visit, self._runs.joins(step.run_id, ahead), [], not work.visit.outs)
         backoff = Backoff(self._clock)
         while not state.visit.is_over:
@@ -76,7 +87,8 @@ class Settling:
                 self._closing.close_visit(state.visit)
                 return step.ended()
             try:
-                decision = self._decide(graph, state, outcome, hand_over=step.steps + 1 >= HAND_OVER_STEPS)
+                hand_over = step.steps + 1 >= HAND_OVER_STEPS
+                decision = self._decide(graph, state, outcome, hand_over=hand_over, decided=decided)
                 moment = times.to_json(self._clock.now())
                 commit = compose(
                     self._runs,
@@ -119,17 +131,21 @@ class Settling:
                 following = replace(first_step(visit, graph, self._specs), steps=step.steps + 1)
         return following
 
-    def _decide(self, graph: Graph, state: _State, outcome: Outcome | None, *, hand_over: bool) -> Decision:
+    def _decide(self, graph: Graph, state: _State, outcome: Outcome | None, **known: Any) -> Decision:
         run_id = state.run.run_id
-        facts = Facts(state.run, state.visit, outcome, joins=state.joins, hand_over=hand_over)
+        facts = Facts(state.run, state.visit, outcome, joins=state.joins, **known)
+        follow = decide if graph.mode == "DAG" else decide_agentic
         riders = Riders(graph, self._specs, flat=self._flat)
         workspace = self._workspaces.of(run_id)
         while True:
             try:
-                return decide(graph, facts, riders, self._bounds)
+                return follow(graph, facts, riders, self._bounds)
             except FactsMissing as missing:
                 state.joins |= self._runs.joins(run_id, missing.joins)
-                uuids = {node_id: ids.visit_uuid(run_id, node_id, 1) for node_id in missing.bodies}
+                uuids = {
+                    node_id: ids.visit_uuid(run_id, node_id, state.visit.latest(graph.order[node_id]))
+                    for node_id in missing.bodies
+                }
                 found = self._memory.bodies(run_id, list(uuids.values()))
                 if len(found) < len(uuids):  # whatever leads here left something; its commit is becoming visible
                     raise StaleFacts from missing
@@ -158,7 +174,7 @@ class Settling:
             self._memory.remember(visit.run_id, visit.visit_uuid, own.body)
         for made, ended in zip(commit.created, decision.ended, strict=False):
             if ended.outcome is not None:
-                self._memory.remember(visit.run_id, made.visit_uuid, body_of(ended.outcome, moment))
+                self._memory.remember(visit.run_id, made.visit_uuid, rider_body(ended, moment))
 
     def _read_again(self, state: _State, ahead: list[str]) -> None:
         """After a lost commit nothing is assumed: all that the decision used is read anew."""
@@ -170,15 +186,16 @@ class Settling:
             state.certain = False
         state.run, state.visit, state.joins = run, visit, joins
 
-    def _pack(self, visit: Visit, outcome: Outcome) -> OwnEnd:
-        body = body_of(outcome, times.to_json(self._clock.now()))
+    def _pack(self, visit: Visit, outcome: Outcome, decided: Mapping[str, Any] | None) -> OwnEnd:
+        body = body_of(outcome, times.to_json(self._clock.now()), decided)
         return OwnEnd(body, self._runs.pack_body(visit.run_id, visit.visit_uuid, visit.attempt, body))
 
 
 def first_step(visit: Visit, graph: Graph, specs: Specs) -> Step:
     """The step that does a visit; a run's START is done by `flow`, like every light node."""
-    if visit.node_id == START:
-        return Step(visit.run_id, visit.visit_uuid, START, "flow")
+    if visit.is_hidden:
+        kind = "planner" if visit.node_id == PLANNER else "flow"
+        return Step(visit.run_id, visit.visit_uuid, visit.node_id, kind)
     spec = specs(graph.nodes[visit.node_id].type)
     assert spec is not None, "a saved definition has known node types only"
     return Step(visit.run_id, visit.visit_uuid, visit.node_id, spec.chain)

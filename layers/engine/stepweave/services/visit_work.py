@@ -9,6 +9,7 @@ from stepweave import ids
 from stepweave.clock import Clock
 from stepweave.events import records
 from stepweave.events.records import Record
+from stepweave.execution.bridge import Bridge
 from stepweave.execution.outcome import Asked
 from stepweave.execution.pause import Answer, Pause
 from stepweave.execution.run import Run
@@ -40,12 +41,13 @@ class Fenced(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """What a deployment lends to nodes: its models, the bytes each field of a stored trace may have, and whether tools
-    may call hosts that are not public."""
+    """What a deployment lends to nodes: its models, the bytes each field of a stored trace may have, whether tools may
+    call hosts that are not public, and the bridge that agents run across."""
 
     models: Models
     trace_limit: int
     private_hosts: bool = False
+    bridge: Bridge | None = None
 
 
 class VisitWork:
@@ -69,6 +71,7 @@ class VisitWork:
         self.models = equipment.models
         self.trace_limit = equipment.trace_limit
         self.private_hosts = equipment.private_hosts
+        self.bridge = equipment.bridge
         self.workspace = workspace
         self.skills = skills
         self.run = run
@@ -98,6 +101,8 @@ class VisitWork:
         return self._remaining()
 
     def emit(self, kind: StreamKind, content: str, *, tool_name: str | None = None, data: Any = None) -> None:
+        if self.visit.is_hidden:  # readers are told what the planner decides, nothing before
+            return
         for start in range(0, max(1, len(content)), _DELTA_CHARACTERS):
             self._gather(
                 kind, content[start : start + _DELTA_CHARACTERS] if kind == "thinking" else content, tool_name, data

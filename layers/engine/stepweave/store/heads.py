@@ -111,6 +111,8 @@ def visit_to_item(visit: Visit) -> Item:
             "tries": visit.tries,
             "reach": f"{visit.reach:x}",
             "source": visit.source,
+            "sourceIter": visit.source_iteration if visit.source_iteration > 1 else None,
+            "ledger": [list(each) for each in visit.ledger] or None,
             "dead": visit.dead or None,
             "outs": list(visit.outs),
             "pending": pending_to_json(visit.pending) if visit.pending else None,
@@ -137,6 +139,8 @@ def visit_from_item(item: Item) -> Visit:
         tries=item["tries"],
         reach=int(item["reach"], 16),
         source=item.get("source"),
+        source_iteration=item.get("sourceIter", 1),
+        ledger=tuple((position, count) for position, count in item.get("ledger", [])),
         dead=item.get("dead", False),
         outs=tuple(item["outs"]),
         pending=tuple(

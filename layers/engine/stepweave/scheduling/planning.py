@@ -1,0 +1,124 @@
+"""What a planner answered, read and held against the palette and the limits (contract §2). Pure.
+
+A decision is `{next, reason, isFinal}`; `next` is a node, or null where the run is to end. Where `allowOffCanvas` is
+set, it may hold an `instruction` of the planner's own instead of a node: it is then for the graph's `off_canvas` node.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stepweave.execution.ledger import Ledger, count, total
+from stepweave.expressions.conversion import convert
+from stepweave.expressions.paths import MISSING
+from stepweave.expressions.structured import find_object
+from stepweave.expressions.templates import to_text
+from stepweave.graph.model import Planner
+from stepweave.graph.problem import quoted
+from stepweave.graph.topology import Graph
+from stepweave.texts import Text
+
+_REASON_CHARACTERS = 2_000
+_INSTRUCTION_CHARACTERS = 20_000
+_NAMED_NODES = 30
+
+Decided = dict[str, Any]
+
+
+class Refused(Exception):
+    """The decision cannot be carried out; the text is for the planner, and for people where it stays so."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(str(text))
+        self.text = text
+
+
+def read_decision(answer: str, graph: Graph, ledger: Ledger) -> Decided:
+    """The decision in a planner's answer. Raises `Refused` with the node or the limit that stands against it."""
+    found = find_object(answer, ("next", "isFinal"))
+    if found is None:
+        raise Refused(
+            Text("回答不是 JSON：" + quoted(answer), "the answer is not JSON: " + quoted(answer)),
+        )
+    decided = _read(found, graph)
+    _check_limits(decided, graph, ledger)
+    return decided
+
+
+def visits_left(graph: Graph, ledger: Ledger) -> int:
+    """How many nodes the planner may still visit; `userInput` nodes ran by themselves and do not count."""
+    return _planner(graph).max_visits - (total(ledger) - len(graph.roots))
+
+
+def _read(found: Mapping[str, Any], graph: Graph) -> Decided:
+    final = convert(found.get("isFinal") or False, "boolean")
+    if final is MISSING:
+        raise Refused(Text("isFinal 必须是 true 或 false", "isFinal must be true or false"))
+    reason = to_text(found.get("reason"))[:_REASON_CHARACTERS]
+    instruction = found.get("instruction")
+    following = found.get("next") or None
+    if isinstance(instruction, str) and instruction.strip() and following in (None, graph.off_canvas):
+        if graph.off_canvas is None:
+            raise Refused(
+                Text(
+                    "此工作流不允许自拟指令（allowOffCanvas 为 false），请从节点中选择 next",
+                    "this workflow allows no instruction of your own (allowOffCanvas is false): choose next from the nodes",
+                )
+            )
+        decided: Decided = {"next": graph.off_canvas, "reason": reason, "isFinal": final}
+        decided["instruction"] = instruction[:_INSTRUCTION_CHARACTERS]
+        return decided | ({"script": found["script"]} if isinstance(found.get("script"), list) else {})
+    if following is None and not final:
+        raise Refused(
+            Text("next 为空时 isFinal 必须为 true", "next may be null only where isFinal is true: name a node")
+        )
+    if following is not None:
+        _check_node(following, graph)
+    return {"next": following, "reason": reason, "isFinal": final}
+
+
+def _check_node(following: Any, graph: Graph) -> None:
+    if isinstance(following, str) and following in graph.nodes and following != graph.off_canvas:
+        return
+    if following == graph.off_canvas:
+        raise Refused(
+            Text(f"next 为 {quoted(following)} 时需要 instruction", f"next {quoted(following)} needs an instruction")
+        )
+    names = [quoted(node_id) for node_id in graph.nodes if node_id != graph.off_canvas]
+    listed = ", ".join(names[:_NAMED_NODES]) + (", …" if len(names) > _NAMED_NODES else "")
+    raise Refused(
+        Text(
+            f"节点 {quoted(following)} 不存在，可选的节点：{listed}",
+            f"there is no node {quoted(following)}; the nodes are {listed}",
+        )
+    )
+
+
+def _check_limits(decided: Decided, graph: Graph, ledger: Ledger) -> None:
+    """An `output` may always be visited: a planner at its limit can still bring the run to an end."""
+    following = decided["next"]
+    planner = _planner(graph)
+    if following is None or following in graph.outputs:
+        return
+    if visits_left(graph, ledger) <= 0:
+        most = planner.max_visits
+        raise Refused(
+            Text(
+                f"已访问 {most} 次节点，达到上限 maxVisits（{most}），只能结束运行",
+                f"{most} visits were made, which is the limit maxVisits ({most}): the run can only be ended",
+            )
+        )
+    visits = count(ledger, graph.order[following])
+    if visits >= planner.max_visits_per_node:
+        most = planner.max_visits_per_node
+        raise Refused(
+            Text(
+                f"节点 {quoted(following)} 已访问 {visits} 次，达到上限 maxVisitsPerNode（{most}），请选择其他节点",
+                f"node {quoted(following)} was visited {visits} times, which is the limit maxVisitsPerNode ({most}): "
+                "choose another node",
+            )
+        )
+
+
+def _planner(graph: Graph) -> Planner:
+    assert graph.planner is not None, "a saved AGENTIC definition has a planner"
+    return graph.planner

@@ -1,0 +1,51 @@
+"""The planner's part in a step of an AGENTIC run: its visits, found by their numbers, and what they decided."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from stepweave import ids
+from stepweave.execution.ledger import total
+from stepweave.execution.outcome import Outcome
+from stepweave.execution.view import View
+from stepweave.execution.visit import PLANNER, Visit, VisitBody
+from stepweave.graph.model import Node
+from stepweave.graph.off_canvas import instructed
+from stepweave.graph.spec import Specs
+from stepweave.graph.topology import Graph
+
+
+class Planning:
+    """`left_by` gives what an ended visit left behind, by run and visit."""
+
+    def __init__(self, specs: Specs, left_by: Callable[[str, str], VisitBody]) -> None:
+        self._specs = specs
+        self._left_by = left_by
+
+    def plan(self, graph: Graph, view: View, visit: Visit, work: Any) -> Outcome:
+        """Runs a visit of the planner; `work` is an `execution.Work`."""
+        from stepweave.nodes.planner import Past, plan  # only the function that plans needs it
+
+        number = total(visit.ledger)
+        first = number == len(graph.roots)
+        before = None if first else self._planned(visit.run_id, number - 1)
+        return plan(graph, self._specs, view, Past(visit.ledger, before), work)
+
+    def decided(self, graph: Graph, visit: Visit) -> Mapping[str, Any] | None:
+        """The decision that chose a visit: the planner's visits are numbered by the visits before them."""
+        if graph.mode == "DAG" or visit.is_hidden:
+            return None
+        return self._planned(visit.run_id, total(visit.ledger)).decision
+
+    def node(self, graph: Graph, visit: Visit, decided: Mapping[str, Any] | None) -> Node:
+        """The node that a visit runs; one that is not drawn does what the planner says."""
+        if visit.node_id == PLANNER:
+            from stepweave.nodes.planner import pseudo_node
+
+            return pseudo_node(graph)
+        node = graph.nodes[visit.node_id]
+        if visit.node_id == graph.off_canvas and decided is not None:
+            return instructed(node, decided["instruction"], decided.get("script"))
+        return node
+
+    def _planned(self, run_id: str, number: int) -> VisitBody:
+        return self._left_by(run_id, ids.visit_uuid(run_id, PLANNER, number))
