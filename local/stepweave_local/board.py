@@ -42,7 +42,14 @@ class Visit:
 
     @property
     def title(self) -> str:
-        name = self.label or self.node_id
+        return self._numbered(self.label or self.node_id)
+
+    @property
+    def name(self) -> str:
+        """The node's id; of a further visit with its number."""
+        return self._numbered(self.node_id)
+
+    def _numbered(self, name: str) -> str:
         return name if self.number == 1 else f"{name} ({self.number})"
 
     @property

@@ -1,4 +1,4 @@
-"""A run without a terminal: one line for everything that happens, each begun with the node's id, made for logs."""
+"""A run without a terminal: one line for everything that happens, each begun with the visit's name, made for logs."""
 
 from rich.console import Console
 from rich.text import Text as Words
@@ -6,7 +6,7 @@ from rich.text import Text as Words
 from stepweave.texts import Text
 from stepweave_local.board import RUNNING, Visit
 from stepweave_local.events import Event
-from stepweave_local.progress import seconds_text
+from stepweave_local.progress import chosen, seconds_text
 from stepweave_local.tables import Say, clean, one_line
 
 _LENGTH = 500
@@ -24,7 +24,7 @@ class PlainProgress:
     def event(self, event: Event, visit: Visit | None, before: str | None) -> None:
         if event.type == "planner_decision":
             made = event.data.get("decision") or {}
-            self._line("planner", f"→ {made.get('next')}  {made.get('reason') or ''}")
+            self._line("planner", f"→ {chosen(event, self._say)}  {one_line(str(made.get('reason') or ''), _LENGTH)}")
         elif visit is not None and event.type == "node_status":
             self._status(visit, before)
         elif visit is not None and event.type == "node_stream":
@@ -45,35 +45,35 @@ class PlainProgress:
 
     def close(self) -> None:
         """Every visit wrote its last line when it ended; what a cut run left open is written here."""
-        for node_id in [*self._unfinished]:
-            self._flush(node_id)
+        for name in [*self._unfinished]:
+            self._flush(name)
 
     def _status(self, visit: Visit, before: str | None) -> None:
         if visit.status == RUNNING:
             if before is None:
-                self._line(visit.node_id, f"{self._say(Text('开始', 'started'))} ({visit.type})")
+                self._line(visit.name, f"{self._say(Text('开始', 'started'))} ({visit.type})")
             return
-        self._flush(visit.node_id)
+        self._flush(visit.name)
         branch = visit.metadata.get("selectedBranch")
         match visit.status:
             case "SUCCESS":
                 spent = f" {seconds_text(visit.duration)}" if visit.duration >= _TIMED_SECONDS else ""
-                self._line(visit.node_id, f"{self._say(Text('完成', 'done'))}{spent}{f' → {branch}' if branch else ''}")
+                self._line(visit.name, f"{self._say(Text('完成', 'done'))}{spent}{f' → {branch}' if branch else ''}")
             case "SKIPPED":
                 reason = f": {one_line(visit.error, _LENGTH)}" if visit.error else ""
-                self._line(visit.node_id, f"{self._say(Text('跳过', 'skipped'))}{reason}")
+                self._line(visit.name, f"{self._say(Text('跳过', 'skipped'))}{reason}")
             case _:
-                self._line(visit.node_id, f"{self._say(Text('失败', 'failed'))}: {one_line(visit.error, _LENGTH)}")
+                self._line(visit.name, f"{self._say(Text('失败', 'failed'))}: {one_line(visit.error, _LENGTH)}")
 
     def _stream(self, visit: Visit, event: Event) -> None:
         content = str(event.data.get("content") or "")
         tool = event.data.get("toolName")
         match event.data.get("kind"):
             case "thinking":
-                *lines, rest = (self._unfinished.get(visit.node_id, "") + clean(content)).split("\n")
-                self._unfinished[visit.node_id] = rest
+                *lines, rest = (self._unfinished.get(visit.name, "") + clean(content)).split("\n")
+                self._unfinished[visit.name] = rest
                 for line in filter(str.strip, lines):
-                    self._line(visit.node_id, f"| {line}")
+                    self._line(visit.name, f"| {line}")
                 return
             case "status":
                 said = one_line(content, _LENGTH)
@@ -88,15 +88,15 @@ class PlainProgress:
                 said = f"? {one_line(visit.question.one_line(), _LENGTH)}"
             case _:
                 return
-        self._flush(visit.node_id)
-        self._line(visit.node_id, said)
+        self._flush(visit.name)
+        self._line(visit.name, said)
 
-    def _flush(self, node_id: str) -> None:
-        if rest := self._unfinished.pop(node_id, ""):
-            self._line(node_id, f"| {rest}")
+    def _flush(self, name: str) -> None:
+        if rest := self._unfinished.pop(name, ""):
+            self._line(name, f"| {rest}")
 
-    def _line(self, node_id: str, text: str) -> None:
-        self._console.print(Words(f"[{node_id}] {clean(text)}"))
+    def _line(self, name: str, text: str) -> None:
+        self._console.print(Words(f"[{name}] {clean(text)}"))
 
 
 class Silence:

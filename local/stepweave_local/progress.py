@@ -169,10 +169,14 @@ def ended(visit: Visit, say: Say) -> RenderableType:
 def decision(event: Event, say: Say) -> RenderableType:
     """What the planner of an AGENTIC run chose."""
     made = event.data.get("decision") or {}
-    chosen = made.get("next") or say(Text("结束", "the end"))
-    return Words.assemble(
-        "  ", ("→ ", "cyan"), clean(str(chosen)), (f"  {one_line(str(made.get('reason') or ''), 100)}", "dim")
-    )
+    reason = one_line(str(made.get("reason") or ""), 100)
+    return Words.assemble("  ", ("→ ", "cyan"), chosen(event, say), (f"  {reason}", "dim"))
+
+
+def chosen(event: Event, say: Say) -> str:
+    """The node that a planner's decision names."""
+    following = (event.data.get("decision") or {}).get("next")
+    return clean(str(following or say(Text("结束", "the end"))))
 
 
 def _heading(visit: Visit, seconds: float, remark: tuple[str, str]) -> Words:

@@ -11,7 +11,7 @@ from tests.e2e.conftest import ROOT, STEPWEAVE
 from tests.e2e.server import Server
 
 
-def stepweave(server: Server, *arguments: str) -> subprocess.CompletedProcess[str]:
+def stepweave(server: Server, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     environment = os.environ | {
         "STEPWEAVE_URL": server.base_url,
         "STEPWEAVE_API_KEY": server.key,
@@ -19,7 +19,9 @@ def stepweave(server: Server, *arguments: str) -> subprocess.CompletedProcess[st
         "LANG": "en_US.UTF-8",
     }
     command = [str(STEPWEAVE), *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, input=typed, capture_output=True, text=True, timeout=120, env=environment, check=False
+    )
 
 
 def variables_of(path: Path) -> list[str]:
@@ -33,7 +35,7 @@ def variables_of(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.json")), ids=lambda path: path.stem)
 def test_every_example_runs_to_its_end(server: Server, path: Path) -> None:
     given = [word for variable in variables_of(path) for word in ("--var", variable)]
-    ended = stepweave(server, "run", str(path.relative_to(ROOT)), *given)
+    ended = stepweave(server, "run", str(path.relative_to(ROOT)), *given, typed="refund\n")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.strip()
     assert "done" in ended.stderr

@@ -16,6 +16,24 @@ from stepweave.store.workflows import Workflow
 
 router = APIRouter(tags=["definitions"])
 
+_PLANNER: dict[str, Any] = {
+    "type": "object",
+    "description": "For AGENTIC only: the model that decides which node runs next.",
+    "required": ["model"],
+    "properties": {
+        "model": {"type": "string", "description": "`provider:model`."},
+        "instructions": {"type": "string", "description": "The goal, and how to reach it; a template."},
+        "maxVisits": {"type": "integer", "default": 200, "description": "Nodes the planner may choose in one run."},
+        "maxVisitsPerNode": {"type": "integer", "default": 50},
+        "allowOffCanvas": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether it may give instructions of its own.",
+        },
+        "script": {"type": "array", "items": {}, "description": "What a scripted model plays."},
+    },
+}
+
 _DEFINITION = {
     "requestBody": {
         "required": True,
@@ -36,7 +54,7 @@ _DEFINITION = {
                                 "edges": {"type": "array", "items": {"type": "object"}},
                             },
                         },
-                        "planner": {"type": "object", "description": "For AGENTIC only."},
+                        "planner": _PLANNER,
                     },
                 }
             }
