@@ -76,7 +76,7 @@ def _latencies(api: Api, workflow: Workflow, run: LiveRun) -> dict[str, float]:
     """Seconds between the end of each model node, as stored in its commit, and its event's arrival."""
     ended = {
         node["nodeId"]: datetime.fromisoformat(node["completedAt"]).timestamp()
-        for node in api.result(workflow, run)["nodes"]
+        for node in api.result(workflow, run.run_id)["nodes"]
         if node["nodeType"] == "llm"
     }
     arrived = {

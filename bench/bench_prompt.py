@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import jinja2
-from effect import specs
 from measuring import Contestant, median_ms, take_turns
+from node_types import specs
 from report import Column, Goal, Section
 
 from stepweave.execution.envelope import success

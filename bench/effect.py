@@ -5,9 +5,8 @@ from stepweave.execution.work import Work
 from stepweave.expressions.scope import Scope
 from stepweave.graph.model import Node
 from stepweave.graph.problem import Problem
-from stepweave.graph.spec import Field, NodeSpec
+from stepweave.graph.spec import Field
 from stepweave.nodes.inputs import Inputs
-from stepweave.nodes.table import spec_of
 
 
 class Effect:
@@ -30,11 +29,3 @@ class Effect:
         text = inputs.render(node.data["text"])
         logs = inputs.logs(work.language, work.clock.now())
         return succeeded("done", {"result": text[:100]}, variables=inputs.variables, logs=logs)
-
-
-_EFFECT = Effect()
-
-
-def specs(type_name: str) -> NodeSpec | None:
-    """The node table with `effect` in it."""
-    return _EFFECT if type_name == "effect" else spec_of(type_name)

@@ -19,16 +19,18 @@ from workflows import Workflow
 
 _START_SECONDS = 600
 _RUN_SECONDS = 120
+_LOOK_SECONDS = 0.001
 
 
 @dataclass(slots=True)
 class LiveRun:
     """One run as its reader saw it. Times are of this machine's clock, as the server's are; `started` is just before
-    the call of `start`."""
+    the call of `start`, `answered` just before each call of `resume`."""
 
     run_id: str
     started: float
     events: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    answered: list[float] = field(default_factory=list)
 
     @property
     def first_event(self) -> float:
@@ -37,6 +39,11 @@ class LiveRun:
     @property
     def whole(self) -> float:
         return self.events[-1][0] - self.started
+
+    @property
+    def questions(self) -> list[str]:
+        """Their ids, as far as the reader has heard of them."""
+        return [event["data"]["clarifyId"] for _, event in self.events if event.get("kind") == "clarify_request"]
 
     @property
     def has_succeeded(self) -> bool:
@@ -55,8 +62,9 @@ class Api:
         method, path = ("PUT", f"/{workflow.name}") if known else ("POST", "")
         self._data(self._http.request(method, f"/api/workflows{path}", json=workflow.definition, headers=self._admin))
 
-    def run(self, workflow: Workflow) -> LiveRun:
-        """A whole run, read by somebody who was there before it started."""
+    def run(self, workflow: Workflow, thinks: float = 0) -> LiveRun:
+        """A whole run, read by somebody who was there before it started, and who answers each question when they have
+        thought for `thinks` seconds."""
         path = f"/api/v1/workflows/{workflow.name}/runs"
         run_id = self._data(self._http.post(path, json={"variables": {"x": 1}}, headers=self._key))["runId"]
         run = LiveRun(run_id, 0)
@@ -66,12 +74,33 @@ class Api:
         connected.wait(_RUN_SECONDS)
         run.started = time.time()
         self._data(self._http.post(f"{path}/{run_id}/start", headers=self._key))
-        reader.join()
+        while reader.is_alive():
+            for question in run.questions[len(run.answered) :]:
+                time.sleep(thinks)
+                run.answered.append(time.time())
+                self.resume(run_id, question, "yes")
+            reader.join(_LOOK_SECONDS)
         assert run.has_succeeded, f"a run of {workflow.name} ended with {run.events[-1:]}"
         return run
 
-    def result(self, workflow: Workflow, run: LiveRun) -> dict[str, Any]:
-        path = f"/api/v1/workflows/{workflow.name}/runs/{run.run_id}"
+    def start(self, workflow: Workflow) -> str:
+        """A run that nobody reads; gives its id."""
+        path = f"/api/v1/workflows/{workflow.name}/runs"
+        run_id: str = self._data(self._http.post(path, json={"variables": {"x": 1}}, headers=self._key))["runId"]
+        self._data(self._http.post(f"{path}/{run_id}/start", headers=self._key))
+        return run_id
+
+    def state(self, run_id: str) -> dict[str, Any]:
+        state: dict[str, Any] = self._data(self._http.get(f"/api/v1/runs/{run_id}/state", headers=self._key))
+        return state
+
+    def resume(self, run_id: str, clarify_id: str, answer: str) -> None:
+        body = {"clarifyId": clarify_id, "answer": answer}
+        told = self._data(self._http.post(f"/api/v1/runs/{run_id}/resume", json=body, headers=self._key))
+        assert told["accepted"], f"the chain of run {run_id} could not be woken"
+
+    def result(self, workflow: Workflow, run_id: str) -> dict[str, Any]:
+        path = f"/api/v1/workflows/{workflow.name}/runs/{run_id}"
         result: dict[str, Any] = self._data(self._http.get(path, headers=self._key))
         return result
 

@@ -1,6 +1,6 @@
 """`make bench`: every promise about speed, measured beside a peer in the same run; ratios first, then what they are made of.
 
-Options: `--only nodes,growth,live,imports,prompt` measures these, `--turns N` takes N turns of each (default 30).
+Options: `--only nodes,growth,live,asks,deltas,imports,prompt` measures these, `--turns N` takes N turns of each (default 30).
 The table goes to the terminal, and with the machine it was taken on to bench/results/ as JSON. A missed goal is told and
 fails nothing: times depend on the machine, and the tests do not.
 """
@@ -13,6 +13,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import bench_asks
+import bench_deltas
 import bench_growth
 import bench_imports
 import bench_live
@@ -26,7 +28,7 @@ from workshop import open_workshop
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-NAMES = ("nodes", "growth", "live", "imports", "prompt")
+NAMES = ("nodes", "growth", "live", "asks", "deltas", "imports", "prompt")
 
 
 def main() -> int:
@@ -69,13 +71,21 @@ def _measure(only: set[str], turns: int, scratch: Path, tell: Callable[[str], No
         tell("imports …")
         sections.append(bench_imports.measure(ROOT, scratch, turns))
     whole_runs: dict[str, float] = {}
-    if "live" in only:
-        tell("live: the local stack …")
+    if only & {"live", "asks"}:
+        tell("the local stack …")
         with up(ROOT, ROOT / ".stepweave" / "bench") as api:
-            whole_runs = bench_live.whole_runs(api, bench_nodes.LENGTH, max(5, turns // 3))
-            sections.append(bench_live.measure(api, scratch, max(5, turns // 2)))
-    if only & {"nodes", "growth"}:
+            if "live" in only:
+                tell("live …")
+                whole_runs = bench_live.whole_runs(api, bench_nodes.LENGTH, max(5, turns // 3))
+                sections.append(bench_live.measure(api, scratch, max(5, turns // 2)))
+            if "asks" in only:
+                tell("asks …")
+                sections.append(bench_asks.measure(api, max(5, turns // 2)))
+    if only & {"nodes", "growth", "deltas"}:
         with open_workshop(scratch / "emulator") as workshop:
+            if "deltas" in only:
+                tell("deltas …")
+                sections.append(bench_deltas.measure(workshop, max(1, turns // 10)))
             if "growth" in only:
                 tell("growth …")
                 sections.append(bench_growth.measure(workshop, scratch, max(2, turns // 10)))

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from stepweave.items import RUNS_BY_WORKFLOW, RUNS_OPEN, SCHEMAS, WORKFLOWS_LISTED, Table
+from stepweave.items import RUNS_BY_WORKFLOW, RUNS_OPEN, SCHEMAS, TOKENS_EXPIRING, WORKFLOWS_LISTED, Table
 
 BUCKET = "bench-data"
 
-_INDEXES = (WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_OPEN)
+_INDEXES = (WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING)
 
 
 def table_name(table: Table) -> str:

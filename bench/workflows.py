@@ -57,6 +57,23 @@ def model_diamond() -> Workflow:
     return _diamond("llm", "bench-model-diamond", [_model(f"m{number}") for number in range(1, WIDTH + 3)])
 
 
+def streams(writers: int) -> Workflow:
+    """`writers` nodes side by side, each of which streams (streaming.py)."""
+    middle = [{"id": f"s{n}", "type": "stream", "data": {"label": f"s{n}"}} for n in range(1, writers + 1)]
+    edges = [(a, b, None) for node in middle for a, b in (("in", node["id"]), (node["id"], "out"))]
+    return Workflow(
+        f"{writers} streaming", _definition(f"bench-streams-{writers}", [_INPUT, *middle, _OUTPUT], edges), writers
+    )
+
+
+def asking(questions: int) -> Workflow:
+    """An agent that asks so many questions, one after the other, and ends with the last answer."""
+    turns = [[{"ask": {"question": f"question {number}?"}}] for number in range(1, questions + 1)]
+    data = {"label": "agent", "model": "scripted:inline", "prompt": "{{x}}", "script": [*turns, [{"text": "$answer"}]]}
+    middle: list[Node] = [{"id": "agent", "type": "agent", "data": data}]
+    return Workflow(f"{questions} questions", _chain(f"bench-asking-{questions}", middle), 1)
+
+
 _INPUT: Node = {
     "id": "in",
     "type": "userInput",

@@ -13,14 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import botocore.session
-from effect import specs
+from node_types import specs
 from tables import BUCKET, create_bucket, create_tables, table_name
 
 from stepweave.adapters.aws.connect import Connection
 from stepweave.adapters.memory import MemoryChains
+from stepweave.api.live import LiveStreams
+from stepweave.api.streams import CONTRACT_PACE
 from stepweave.execution.step import END, Step
 from stepweave.runtime.aws import build_engine
+from stepweave.runtime.engine import EVENTS_KEPT
 from stepweave.services.definitions import Definitions
+from stepweave.services.event_reading import EventReading
+from stepweave.services.outputs import Outputs
 from stepweave.services.runs import NewRun
 from stepweave.settings import Settings
 from stepweave.store.workflows import Workflow
@@ -66,11 +71,12 @@ class Workshop:
         self.requests: Counter[str] = Counter()
         session = botocore.session.Session()
         session.register("before-send.dynamodb", self._count)
-        settings = Settings(
+        self._settings = settings = Settings(
             workflows_table=table_name("workflows"),
             runs_table=table_name("runs"),
             visits_table=table_name("visits"),
             events_table=table_name("events"),
+            tokens_table=table_name("tokens"),
             data_bucket=BUCKET,
             state_machine_arn="none",
         )
@@ -80,6 +86,19 @@ class Workshop:
         self._chains = connection.by_hand
         self.engine = build_engine(settings, connection, specs=specs)
         self._definitions = Definitions(self.engine.workflows, specs, self.engine.ports.clock)
+
+    def streams(self) -> LiveStreams:
+        """The streams of the API, for readers of one event loop."""
+        reading = EventReading(
+            runs=self.engine.store,
+            workflows=self.engine.workflows,
+            log=self.engine.events,
+            outputs=Outputs(self.engine.store, self.engine.memory),
+            clock=self.engine.ports.clock,
+            kept=EVENTS_KEPT,
+            most=self._settings.events_max_per_run,
+        )
+        return LiveStreams(reading, CONTRACT_PACE)
 
     def save(self, definition: dict[str, Any]) -> Workflow:
         self._definitions.create(definition)

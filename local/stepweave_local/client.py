@@ -133,10 +133,23 @@ class Client:
     def _data(self, response: httpx.Response) -> Any:
         answer = _json(response)
         if not isinstance(answer, dict) or "code" not in answer:
+            if response.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
+                raise self._too_large()
             raise self.not_stepweave(response.status_code)
         if response.is_error:
             raise refused(response.status_code, answer, self.endpoint)
         return answer.get("data")
+
+    def _too_large(self) -> CommandError:
+        """A gateway refuses what its server never sees."""
+        url = self.endpoint.url
+        return CommandError(
+            Text(
+                f"{url} 前面的网关拒绝了过大的请求（HTTP 413）：经过 API Gateway 的请求最多约 4 MB，请删去大文件。",
+                f"The gateway in front of {url} lets no request of this size through (HTTP 413): through API Gateway "
+                "go about 4 MB; leave large files out.",
+            )
+        )
 
     def not_stepweave(self, status: int) -> CommandError:
         return Unreachable(

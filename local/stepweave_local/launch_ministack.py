@@ -1,8 +1,9 @@
 """Runs MiniStack; started by `emulator.py` with the Python of MiniStack's own environment (standard library only).
 
-Two things are added to what MiniStack does by itself. It ends when whoever started it is gone, even when that process
-was killed: the end of our standard input tells. And a layer is unpacked once for all workers: MiniStack unpacks it for
-each worker process, which for the engine's layer of thousands of files takes seconds at every cold start.
+Three things are added to what MiniStack does by itself. It ends when whoever started it is gone, even when that process
+was killed: the end of our standard input tells. A layer is unpacked once for all workers: MiniStack unpacks it for
+each worker process, which for the engine's layer of thousands of files takes seconds at every cold start. And a crowd of
+invocations shares some workers: MiniStack starts one for each, and hundreds of cold starts at once stop a laptop.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +23,12 @@ LARGE = 1_000_000
 
 PATIENCE = 20
 """Seconds to write the state down before the process group is killed."""
+
+CROWD = 16
+"""Workers of one function that are started at once; further ones follow one by one, `NEXT_WORKER_SECONDS` apart."""
+
+NEXT_WORKER_SECONDS = 5.0
+_LOOK_SECONDS = 0.005
 
 _unpacking = threading.Lock()
 
@@ -75,6 +83,33 @@ class _Zipfile:
         return zipfile.ZipFile(file, *options, **named)
 
 
+class Queue:
+    """MiniStack's `acquire_worker` with patience: with a crowd of workers busy, an invocation waits for one of them."""
+
+    def __init__(self, acquire: Callable[..., tuple[Any, str]]) -> None:
+        self._acquire = acquire
+        self._lock = threading.Lock()
+        self._started: dict[str, float] = {}
+
+    def __call__(self, function: str, *arguments: Any, **named: Any) -> tuple[Any, str]:
+        while True:
+            worker, how = self._acquire(function, *arguments, **named, max_concurrency=CROWD)
+            if worker is not None:
+                return worker, how
+            if self._may_start(function):
+                return self._acquire(function, *arguments, **named)
+            time.sleep(_LOOK_SECONDS)
+
+    def _may_start(self, function: str) -> bool:
+        """Whether it is time for one worker more: invocations that take long need one each."""
+        now = time.monotonic()
+        with self._lock:
+            if now - self._started.setdefault(function, now) < NEXT_WORKER_SECONDS:
+                return False
+            self._started[function] = now
+            return True
+
+
 def end_with_parent() -> None:
     """Blocks until standard input ends, then asks the process to stop, and at last insists."""
     while os.read(0, 1024):
@@ -88,8 +123,10 @@ def main() -> None:
     threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
     from ministack import app  # it reads the environment when it is imported
     from ministack.core import lambda_runtime
+    from ministack.services import lambda_svc
 
     lambda_runtime.zipfile = _Zipfile()
+    lambda_svc.acquire_worker = Queue(lambda_svc.acquire_worker)
     sys.argv = ["ministack"]
     app.main()
 

@@ -12,7 +12,15 @@ from rich.text import Text as Words
 
 from stepweave.errors import StepweaveError
 from stepweave.texts import Text
-from stepweave_local import commands_keys, commands_run, commands_runs, commands_status, commands_workflows
+from stepweave_local import (
+    commands_bridge,
+    commands_keys,
+    commands_run,
+    commands_runs,
+    commands_skills,
+    commands_status,
+    commands_workflows,
+)
 from stepweave_local.command_error import CANNOT
 from stepweave_local.languages import environment_language, translate, words
 from stepweave_local.options import EndpointOption, JsonOption, KeyOption
@@ -41,9 +49,11 @@ def build() -> typer.Typer:
     app.command("up", help=words("在本机启动整套服务", "Run the whole stack on this machine"))(_up)
     commands_run.add(app)
     commands_workflows.add(app)
+    commands_skills.add(app)
     commands_runs.add(app)
     commands_keys.add(app, _bootstrap)
     commands_status.add(app)
+    commands_bridge.add(app)
     return app
 
 

@@ -15,6 +15,7 @@ TABLES = {
     "RUNS_TABLE": "RunsTable",
     "VISITS_TABLE": "VisitsTable",
     "EVENTS_TABLE": "EventsTable",
+    "TOKENS_TABLE": "TokensTable",
     "API_KEYS_TABLE": "ApiKeysTable",
     "DATA_BUCKET": "DataBucket",
     "STATE_MACHINE_ARN": "StateMachineArn",

@@ -1,16 +1,31 @@
-"""What a fresh local stack is stocked with: the example workflows, and a key for each scope."""
+"""What a fresh local stack is stocked with: the example skills and workflows, and a key for each scope."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 from stepweave.clock import SystemClock
-from stepweave.errors import GraphInvalid
+from stepweave.errors import GraphInvalid, StepweaveError
 from stepweave.runtime.engine import Engine
 from stepweave.services.definitions import Definitions
 from stepweave.services.keys import ApiKeys
 from stepweave.store.keys import Keys
 from stepweave.texts import Text
+from stepweave_local.skill_folder import read_skill_folder
+
+
+def load_example_skills(engine: Engine, folder: Path, tell: Callable[[Text], None]) -> None:
+    """Pushes each folder in `folder`; one that has not changed makes no new version, one that is no skill is told."""
+    for path in sorted(path for path in folder.iterdir() if path.is_dir()):
+        try:
+            engine.skills.push(read_skill_folder(path))
+        except StepweaveError as refused:
+            tell(
+                Text(
+                    f"示例技能 {path.name} 已跳过：{refused.text.zh}",
+                    f"the example skill {path.name} was left out: {refused.text.en}",
+                )
+            )
 
 
 def load_examples(engine: Engine, folder: Path, tell: Callable[[Text], None]) -> None:

@@ -3,10 +3,10 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 import httpx
 
+from stepweave.event_stream import Message, MessageReader
 from stepweave.texts import Text
 from stepweave_local.client import Client, refused
 from stepweave_local.command_error import CommandError, Unreachable
@@ -17,16 +17,6 @@ _LONGEST_WAIT = 16.0
 _PAUSE = 0.1
 _IDLE_PAUSE = 1.0
 _ENDED = 204
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One block of an SSE body; a block of comments only is empty, and still a sign of life."""
-
-    event: str = ""
-    id: int | None = None
-    data: str = ""
-    retry_ms: int | None = None
 
 
 def follow(
@@ -66,37 +56,10 @@ def follow(
 
 
 def read_messages(chunks: Iterable[bytes]) -> Iterator[Message]:
-    """The blocks of an SSE body; what follows the last empty line is a block cut off, and dropped.
-
-    Lines end with LF or CRLF: `str.splitlines` would also break at separators that stand inside JSON text.
-    """
-    pending = b""
-    block: list[bytes] = []
+    """The blocks of an SSE body; a block cut off at its end is dropped."""
+    reader = MessageReader()
     for chunk in chunks:
-        *lines, pending = (pending + chunk).split(b"\n")
-        for line in lines:
-            if content := line.removesuffix(b"\r"):
-                block.append(content)
-            elif block:
-                yield _message(block)
-                block = []
-
-
-def _message(block: Iterable[bytes]) -> Message:
-    fields: dict[str, str] = {}
-    data: list[str] = []
-    for line in block:
-        name, _, value = line.decode("utf-8", "replace").partition(":")
-        value = value.removeprefix(" ")
-        if name == "data":
-            data.append(value)
-        else:
-            fields[name] = value
-    return Message(fields.get("event", ""), _number(fields.get("id")), "\n".join(data), _number(fields.get("retry")))
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdecimal() else None
+        yield from reader.feed(chunk)
 
 
 def _event(message: Message) -> Event | None:

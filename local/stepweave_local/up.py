@@ -23,12 +23,15 @@ from stepweave.settings import Settings, read_settings
 from stepweave.texts import Text
 from stepweave_local.project import REGION, LocalStackError, Project
 from stepweave_local.stack import LocalStack
-from stepweave_local.stock import dev_keys, load_examples
+from stepweave_local.stock import dev_keys, load_example_skills, load_examples
 
 HOST = "127.0.0.1"
 _WATCH_SECONDS = 0.5
 PACE = replace(CONTRACT_PACE, slowest=0.08)
 """Asking the emulator for events costs nothing, so nobody waits for them: a run in silence is looked at just as often."""
+
+LOCAL_DEFAULTS = {"HERMES_CONTEXT_QUERY_PUBLIC": "true"}
+"""What this server, which listens on loopback alone, does unless it is told otherwise."""
 
 
 def serve(port: int, data_dir: Path, tell: Callable[[Text], None]) -> None:
@@ -36,9 +39,10 @@ def serve(port: int, data_dir: Path, tell: Callable[[Text], None]) -> None:
     listening = _listen(port)
     project = Project.here()
     with listening, LocalStack(data_dir, project=project, tell=tell) as stack:
-        environment = os.environ | stack.environment()
+        environment = LOCAL_DEFAULTS | os.environ | stack.environment()
         settings = read_settings(environment)
         engine = local_engine(settings, environment)
+        load_example_skills(engine, project.root / "examples" / "skills", tell)
         load_examples(engine, project.root / "examples", tell)
         keys = dev_keys(engine, data_dir)
         write_private(data_dir / "sam-local.json", {"Parameters": for_containers(stack.environment())})

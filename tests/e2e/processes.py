@@ -31,6 +31,11 @@ def command_of(pid: int) -> str:
         return ""
 
 
+def lambda_workers(pid: int) -> list[int]:
+    """The processes that run functions, below the `stepweave up` of this pid."""
+    return [each for each in descendants(pid) if "ministack-lambda" in command_of(each)]
+
+
 def kill(pids: list[int]) -> None:
     for pid in pids:
         try:

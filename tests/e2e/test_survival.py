@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Up
-from tests.e2e.processes import command_of, descendants, kill
+from tests.e2e.processes import descendants, kill, lambda_workers
 from tests.e2e.server import Server
 
 SLOW = {"type": "llm", "model": "scripted:inline", "userPrompt": "x"}
@@ -48,11 +48,6 @@ def test_a_run_survives_the_death_of_its_workers(up: tuple[Up, Server]) -> None:
     assert end["type"] == "workflow_complete", end
     assert {name: end["output"]["data"][name] for name in "abcdefghij"} == {name: name for name in "abcdefghij"}
     assert set(visits_of(server, workflow, run_id).values()) == {1}
-
-
-def lambda_workers(pid: int) -> list[int]:
-    """The processes that run functions, below the `stepweave up` of this pid."""
-    return [each for each in descendants(pid) if "ministack-lambda" in command_of(each)]
 
 
 @pytest.mark.slow

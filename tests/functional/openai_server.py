@@ -79,19 +79,22 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server: OpenAIServer = self.server.told  # type: ignore[attr-defined]
         server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        server.keys.append(self.headers["Authorization"].removeprefix("Bearer "))
+        server.keys.append(self.headers.get("Authorization", "").removeprefix("Bearer "))
         reply = server.replies.pop(0) if server.replies else fails(418, "no reply is left")
         if reply.status != 200:
-            self._error(reply)
+            self._answer(reply.status, {"error": {"message": reply.error, "type": "x", "code": None}})
+            return
+        if not server.requests[-1].get("stream"):
+            self._answer(200, _whole(reply))
             return
         with suppress(OSError):  # the client has left, as it should when it is told to stop
             self._stream(reply, server)
         if reply.end != "done":
             self.close_connection = True
 
-    def _error(self, reply: Reply) -> None:
-        body = json.dumps({"error": {"message": reply.error, "type": "x", "code": None}}).encode()
-        self.send_response(reply.status)
+    def _answer(self, status: int, told: dict[str, Any]) -> None:
+        body = json.dumps(told).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -130,3 +133,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         """Tests are quiet."""
+
+
+def _whole(reply: Reply) -> dict[str, Any]:
+    """The reply for a client that wants no stream: its deltas put together."""
+    calls: dict[int, dict[str, Any]] = {}
+    for piece in (piece for delta in reply.deltas for piece in delta.get("tool_calls", ())):
+        call = calls.setdefault(piece["index"], {"type": "function", "function": {"name": "", "arguments": ""}})
+        call["id"] = piece.get("id", call.get("id"))
+        for name, text in piece["function"].items():
+            call["function"][name] += text
+    text = "".join(delta.get("content", "") for delta in reply.deltas)
+    message = {"role": "assistant", "content": text} | ({"tool_calls": list(calls.values())} if calls else {})
+    read, written = reply.usage
+    return {
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+        "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
+    }

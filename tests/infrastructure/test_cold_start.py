@@ -21,6 +21,8 @@ def imported(function: str) -> set[str]:
         "AWS_SECRET_ACCESS_KEY": "test",
         "LOG_LEVEL": "INFO",
         "MODEL_SECRET_NAME": "",
+        "HERMES_CONTEXT_QUERY_ENABLED": "true",
+        "HERMES_CONTEXT_QUERY_PUBLIC": "true",
     }
     done = subprocess.run(
         [sys.executable, "-c", REPORT],

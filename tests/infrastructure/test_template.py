@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepweave.items import RUNS_BY_WORKFLOW, RUNS_OPEN, SCHEMAS, WORKFLOWS_LISTED, Index, Table
+from stepweave.items import RUNS_BY_WORKFLOW, RUNS_OPEN, SCHEMAS, TOKENS_EXPIRING, WORKFLOWS_LISTED, Index, Table
 from stepweave.settings import Settings, variable_of
 from tests.infrastructure.template import ROOT, functions, resources, statements, template, variables
 
@@ -28,6 +28,7 @@ TABLES: dict[Table, str] = {
     "visits": "VisitsTable",
     "events": "EventsTable",
     "apiKeys": "ApiKeysTable",
+    "tokens": "TokensTable",
 }
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/handler.py"))
 
@@ -118,7 +119,10 @@ def test_a_table_has_the_keys_that_the_engine_uses(table: Table) -> None:
         assert types[schema.sort] == ("N" if schema.sort_is_number else "S")
 
 
-@pytest.mark.parametrize("index", [WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_OPEN], ids=lambda index: index.name)
+INDEXES = [WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING]
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)
 def test_an_index_has_the_keys_that_the_engine_uses(index: Index) -> None:
     properties = resources("AWS::DynamoDB::Table")[TABLES[index.table]]
     found = {each["IndexName"]: each for each in properties["GlobalSecondaryIndexes"]}
@@ -144,6 +148,11 @@ def test_a_table_is_paid_by_use_encrypted_recoverable_and_outlives_the_stack(tab
 def test_idempotency_keys_expire_by_themselves() -> None:
     ttl = resources("AWS::DynamoDB::Table")["RunsTable"]["TimeToLiveSpecification"]
     assert ttl == {"AttributeName": "expiresAt", "Enabled": True}
+
+
+def test_context_tokens_expire_by_themselves() -> None:
+    ttl = resources("AWS::DynamoDB::Table")["TokensTable"]["TimeToLiveSpecification"]
+    assert ttl == {"AttributeName": "deleteAt", "Enabled": True}
 
 
 def test_the_bucket_is_closed_to_the_public_encrypted_and_free_of_abandoned_uploads() -> None:

@@ -8,6 +8,7 @@ RUN_ID = re.compile(r"[0-9a-f]{8}")
 WORKFLOW_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 KEY_ID = re.compile(r"key-[0-9a-f]{12}")
 CLARIFY_ID = re.compile(r"clar-[0-9a-f]{12}")
+CONTEXT_TOKEN = re.compile(r"[0-9a-f]{48}")
 
 _VISITS = uuid.UUID("6f0f3f0e-4c5a-5d0e-9a52-7c1d1f8f6f51")
 
@@ -23,6 +24,10 @@ def new_api_key() -> str:
 def new_key_id() -> str:
     """Names an API key in lists and when it is revoked; tells nothing about the key itself."""
     return "key-" + secrets.token_hex(6)
+
+
+def new_context_token() -> str:
+    return secrets.token_hex(24)
 
 
 def new_request_id() -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-Table = Literal["workflows", "runs", "visits", "events", "apiKeys"]
+Table = Literal["workflows", "runs", "visits", "events", "apiKeys", "tokens"]
 Item = dict[str, Any]
 
 
@@ -24,6 +24,7 @@ SCHEMAS: dict[Table, KeySchema] = {
     "visits": KeySchema("runId", "sk"),
     "events": KeySchema("runId", "seq", sort_is_number=True),
     "apiKeys": KeySchema("keyHash", None),
+    "tokens": KeySchema("tokenHash", None),
 }
 
 
@@ -39,6 +40,7 @@ class Index(NamedTuple):
 WORKFLOWS_LISTED = Index("workflows", "listed", "listed", "name")
 RUNS_BY_WORKFLOW = Index("runs", "byWorkflow", "workflow", "createdAt")
 RUNS_OPEN = Index("runs", "open", "open", "checkAt")
+TOKENS_EXPIRING = Index("tokens", "expiring", "kind", "expiresAt")
 
 
 class Key(NamedTuple):

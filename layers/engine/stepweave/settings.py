@@ -6,7 +6,17 @@ A field `events_ttl_hours` is the variable `EVENTS_TTL_HOURS`. Empty means not s
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Json, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Json,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from stepweave.errors import SettingInvalid
 from stepweave.texts import Text
@@ -30,15 +40,34 @@ class TokenPrice(BaseModel):
     output: float = Field(ge=0)
 
 
-class Settings(BaseModel):
-    """Every setting of the engine with its default; docs/configuration.md explains them."""
+class ProviderSettings(BaseModel):
+    """How models are reached, from the engine or from a bridge."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    openai_api_key: SecretStr | None = Field(None, description="Key for `openai:` models.")
+    openai_base_url: Url | None = Field(None, description="Base URL of an OpenAI-compatible server.")
+    anthropic_api_key: SecretStr | None = Field(None, description="Key for `anthropic:` models.")
+    anthropic_base_url: Url | None = Field(None, description="Base URL of an Anthropic-compatible server.")
+    bedrock_region: str | None = Field(None, description="Region of Bedrock, when it is another than the stack's.")
+    bedrock_endpoint_url: Url | None = Field(None, description="Endpoint of Bedrock, when it is not the region's own.")
+    model_read_timeout_seconds: float = Field(300, gt=0, description="How long a model's stream may stand still.")
+    model_prices: Json[dict[str, TokenPrice]] = Field(
+        {}, description='Prices of a million tokens, as JSON: `{"openai:gpt-5": {"input": 1.25, "output": 10}}`.'
+    )
+    hermes_bridge_token: SecretStr | None = Field(
+        None, description="Token that a Hermes Bridge asks for, and that the engine shows it."
+    )
+
+
+class Settings(ProviderSettings):
+    """Every setting of the engine with its default; docs/configuration.md explains them."""
 
     workflows_table: str = Field(min_length=1, description="Name of the table of workflow versions.")
     runs_table: str = Field(min_length=1, description="Name of the table of runs, joins and questions.")
     visits_table: str = Field(min_length=1, description="Name of the table of visits.")
     events_table: str = Field(min_length=1, description="Name of the table of events.")
+    tokens_table: str = Field(min_length=1, description="Name of the table of context tokens.")
     api_keys_table: str | None = Field(None, description="Name of the table of API keys; for the API only.")
     data_bucket: str = Field(min_length=1, description="Name of the bucket for large values and files.")
     state_machine_arn: str = Field(min_length=1, description="ARN of the state machine that runs chains.")
@@ -56,31 +85,61 @@ class Settings(BaseModel):
         "*", description="Origins that may call /api/* from a browser, separated by commas."
     )
 
-    openai_api_key: SecretStr | None = Field(None, description="Key for `openai:` models.")
-    openai_base_url: Url | None = Field(None, description="Base URL of an OpenAI-compatible server.")
-    anthropic_api_key: SecretStr | None = Field(None, description="Key for `anthropic:` models.")
-    anthropic_base_url: Url | None = Field(None, description="Base URL of an Anthropic-compatible server.")
-    bedrock_region: str | None = Field(None, description="Region of Bedrock, when it is another than the stack's.")
-    bedrock_endpoint_url: Url | None = Field(None, description="Endpoint of Bedrock, when it is not the region's own.")
-    model_read_timeout_seconds: float = Field(300, gt=0, description="How long a model's stream may stand still.")
     model_secret_name: str | None = Field(None, description="Secrets Manager secret that holds the providers' keys.")
-    model_prices: Json[dict[str, TokenPrice]] = Field(
-        {}, description='Prices of a million tokens, as JSON: `{"openai:gpt-5": {"input": 1.25, "output": 10}}`.'
-    )
     tools_private_hosts: bool = Field(
         False, description="Let the tools of agents (`http_get`, MCP) call hosts that are not public, for tests."
     )
 
+    hermes_context_query_enabled: bool = Field(
+        True, description="Let models ask what came before; off, no token is made and no tool is offered."
+    )
+    hermes_context_query_token_ttl_seconds: float = Field(
+        120, ge=1, le=3600, description="How long a context token lives when its visit does not renew it."
+    )
+    hermes_context_query_cleanup_interval_seconds: float = Field(
+        60, ge=0, le=86_400, description="The least time between two clean-ups of expired context tokens."
+    )
+    hermes_context_query_max_tokens_per_visit: int = Field(
+        4, ge=1, le=100, description="How many context tokens a visit may have at once; one more ends the oldest."
+    )
+    hermes_context_query_public: bool = Field(
+        False, description="Answer `/internal/context` in the API too, for bridges and agents outside."
+    )
+
+    hermes_enabled: bool = Field(False, description="Run `agent` and `smartAction` nodes across a Hermes Bridge.")
+    hermes_bridge_url: Annotated[Url | None, Field(validate_default=True)] = Field(
+        None, description="Base URL of the Hermes Bridge."
+    )
+    hermes_bridge_idle_seconds: float = Field(
+        60, ge=1, le=900, description="How long a Hermes Bridge may send nothing, not even a sign of life."
+    )
+
+    @field_validator("hermes_bridge_url")
+    @classmethod
+    def _is_needed(cls, url: str | None, others: ValidationInfo) -> str | None:
+        if url is None and others.data.get("hermes_enabled"):
+            raise ValueError("is needed with HERMES_ENABLED")
+        return url
+
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """The settings that an environment gives. Raises `SettingInvalid` with one sentence that names every bad value."""
+    return _read(Settings, environment)
+
+
+def read_provider_settings(environment: Mapping[str, str]) -> ProviderSettings:
+    """Those of a process that calls models and knows no deployment. Raises `SettingInvalid`."""
+    return _read(ProviderSettings, environment)
+
+
+def _read[S: BaseModel](kind: type[S], environment: Mapping[str, str]) -> S:
     given: dict[str, Any] = {}
-    for name in Settings.model_fields:
+    for name in kind.model_fields:
         value = environment.get(variable_of(name), "").strip()
         if value:
             given[name] = value
     try:
-        return Settings.model_validate(given)
+        return kind.model_validate(given)
     except ValidationError as error:
         raise SettingInvalid(_sentence(error)) from None  # the cause would show secret values
 

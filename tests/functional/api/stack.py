@@ -18,8 +18,7 @@ from stepweave.api.streams import Pace
 from stepweave.clock import SystemClock
 from stepweave.execution.step import WAIT, Step
 from stepweave.runtime.engine import Engine, Ports
-from stepweave.runtime.models import LazyModels
-from stepweave.services.visit_work import Equipment
+from stepweave.runtime.equipment import context_rules_of, equipment_of
 from stepweave.settings import Settings
 from tests.functional.api.nodes import specs
 
@@ -28,6 +27,7 @@ SETTINGS = Settings(
     runs_table="runs",
     visits_table="visits",
     events_table="events",
+    tokens_table="tokens",
     data_bucket="data",
     state_machine_arn="arn:aws:states:us-east-1:000000000000:stateMachine:run",
 )
@@ -58,9 +58,10 @@ class Stack:
         given = SETTINGS.model_copy(update=settings)
         self.engine = Engine(
             Ports(self.items, self.blobs, self.chains, self.clock),
-            equipment=Equipment(LazyModels(given), given.trace_max_bytes),
+            equipment=equipment_of(given),
             specs=specs,
             flat=given.workflow_workspace_legacy_flat_inject,
+            context=context_rules_of(given),
         )
         self.app = create_app(self.engine, given, live=live, pace=pace)
         keys = self.app.state.api.keys

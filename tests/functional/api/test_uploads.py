@@ -4,12 +4,14 @@ import io
 import json
 import tracemalloc
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
-from stepweave.api import multipart
+from stepweave.api import submission
+from stepweave.api.form_limits import RUN_FORM
 from stepweave.errors import Unavailable
 from tests.functional.api.definitions import echo
 from tests.functional.api.stack import Stack, parse, run_async
@@ -191,7 +193,7 @@ def test_a_file_of_100_mb_and_a_byte_is_refused_in_little_memory(stack: Stack) -
 
 
 def test_a_file_of_exactly_the_limit_is_taken(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multipart, "MOST_FILE_BYTES", 3 * MB)
+    monkeypatch.setattr(submission, "RUN_FORM", replace(RUN_FORM, file_bytes=3 * MB))
     content = bytes(range(256)) * (3 * MB // 256)
     assert files_of(stack, create(stack, file("a", content))) == {"a": content}
     refused(create(stack, file("a", content + b"x")), 413, "PAYLOAD_TOO_LARGE")
@@ -212,7 +214,7 @@ def test_a_request_that_says_it_is_too_large_is_refused_unread(stack: Stack) -> 
 
 
 def test_a_request_that_grows_too_large_is_refused(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multipart, "MOST_REQUEST_BYTES", 2 * MB)
+    monkeypatch.setattr(submission, "RUN_FORM", replace(RUN_FORM, request_bytes=2 * MB))
     refused(create(stack, file("a", bytes(MB)), file("b", bytes(MB))), 413, "PAYLOAD_TOO_LARGE")
     assert nothing_is_left(stack)
 

@@ -98,7 +98,7 @@ LEFT_OUT = {
     "B: attempts fence beside owners": LeftOut(
         (
             Words(commit, "still_mine", 'Equals("attempt", visit.attempt), ', ""),
-            Words(VisitWork, "flush", " or visit.attempt != self.visit.attempt", ""),
+            Words(VisitWork, "_look", " or visit.attempt != self.visit.attempt", ""),
             Words(Settling, "_read_again", " or visit.attempt != before.attempt", ""),
         ),
         _CROWD,

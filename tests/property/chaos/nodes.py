@@ -46,7 +46,7 @@ class _Type:
                 envelope = scope.envelope(predecessor)
                 assert envelope is not None, f"{node.id} is reached from {predecessor}, which left nothing"
                 seen.append((predecessor, envelope["status"], envelope["data"].get("value")))
-        return value_of(node.id, scope.inputs, seen)
+        return value_of(node.id + node.data.get("instruction", ""), scope.inputs, seen)
 
     def _outcome(self, node: Node, value: int, **rest: Any) -> Outcome:
         """Log entries have no time, as those of pure nodes: whoever stores the visit fills it in."""
@@ -113,17 +113,28 @@ class Effect(_Type):
         return self._outcome(node, value, **rest)
 
 
+class OffCanvas(Effect):
+    """What a planner has done beside the palette: the script is the planner's."""
+
+    def run(self, node: Node, scope: Scope, work: VisitWork) -> Result:
+        return super().run(node.model_copy(update={"data": {**_PLAIN, **node.data}}), scope, work)
+
+
+_PLAIN = {"reads": True, "fails": False, "flaky": 0}
+
+
 class Types:
     """The node table of one world."""
 
     def __init__(self, chance: Random) -> None:
-        self.effect = Effect(chance)
+        self.effect = OffCanvas(chance)
         self._types: dict[str, NodeSpec] = {
             "userInput": Light(),
             "light": Light(),
             "output": Light(),
             "choice": Choice(),
             "effect": self.effect,
+            "smartAction": self.effect,
         }
 
     def __call__(self, type_name: str) -> NodeSpec | None:

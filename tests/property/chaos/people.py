@@ -9,7 +9,7 @@ from stepweave.items import Item
 from stepweave.runtime.engine import Engine
 from tests.property.chaos.store import ChaoticItems
 
-QUESTIONS = "PAUSE#"
+_QUESTIONS = "PAUSE#"
 
 
 class People:
@@ -23,14 +23,16 @@ class People:
         self._asked: Counter[str] = Counter()
         self.accepted: dict[str, list[str]] = {}
 
-    def questions(self) -> list[Item]:
+    def stored(self) -> dict[str, Item]:
+        """The questions as they are visible, by their `clarifyId`."""
         found = self._items.items_of("runs", self._run_id)
-        return [item for item in found if str(item["sk"]).startswith(QUESTIONS)]
+        return {
+            str(item["sk"]).removeprefix(_QUESTIONS): item for item in found if str(item["sk"]).startswith(_QUESTIONS)
+        }
 
     def unanswered(self) -> Iterator[str]:
         """Questions that somebody may answer now; nobody is patient enough to try one more than a few times."""
-        for item in self.questions():
-            clarify_id = str(item["sk"]).removeprefix(QUESTIONS)
+        for clarify_id, item in self.stored().items():
             if item["status"] == "OPEN" and self._asked[clarify_id] < 40:
                 yield clarify_id
 

@@ -9,6 +9,7 @@ from stepweave.execution.run import Run
 from stepweave.graph.model import parse_definition
 from stepweave.runtime.engine import Engine, Ports
 from stepweave.scheduling.decision import Bounds
+from stepweave.services.planning import Plan
 from stepweave.services.visit_work import Equipment
 from tests.property.chaos.nodes import Types
 from tests.property.chaos.workflows import Workflow
@@ -17,10 +18,11 @@ _PROCESSES = 3
 
 
 class Processes:
-    def __init__(self, chance: Random, ports: Ports, types: Types, bound: int) -> None:
+    def __init__(self, chance: Random, ports: Ports, types: Types, plan: Plan, bound: int) -> None:
         self._chance = chance
         self._ports = ports
         self._types = types
+        self._plan = plan
         self._bounds = Bounds(items=bound)
         self._warm: list[Engine] = []
 
@@ -44,7 +46,7 @@ class Processes:
         self._warm[self._chance.randrange(_PROCESSES)] = self._cold_start()
 
     def _cold_start(self) -> Engine:
-        engine = Engine(self._ports, equipment=_EQUIPMENT, specs=self._types, bounds=self._bounds)
+        engine = Engine(self._ports, equipment=_EQUIPMENT, specs=self._types, bounds=self._bounds, plan=self._plan)
         engine.workflows._graphs[self._version] = self._graph  # parsed once a schedule: it takes the most time of all
         return engine
 

@@ -3,21 +3,22 @@
 from collections.abc import Iterator, Mapping
 
 from stepweave.execution.visit import Visit, VisitBody
+from stepweave.items import Item
 from stepweave.services.event_log import Event
-from tests.property.chaos.people import QUESTIONS, People
 from tests.property.chaos.workflows import Workflow
 
 
 def question_faults(
     workflow: Workflow,
-    people: People,
+    stored: Mapping[str, Item],
+    accepted: Mapping[str, list[str]],
     events: list[Event],
     visits: Mapping[str, Visit],
     bodies: Mapping[str, VisitBody],
 ) -> Iterator[str]:
+    """`stored` are the questions as the store has them, `accepted` the answers that were taken, both by `clarifyId`."""
     asked: dict[str, list[str]] = {}
     answered: dict[str, list[str]] = {}
-    stored = {str(item["sk"]).removeprefix(QUESTIONS): item for item in people.questions()}
     for event in events:
         if event.type == "node_stream" and event.data["kind"] == "clarify_request":
             asked.setdefault(event.data["nodeId"], []).append(event.data["data"]["question"])
@@ -28,8 +29,8 @@ def question_faults(
     for clarify_id, item in stored.items():
         if item["status"] == "OPEN":
             yield f"question {clarify_id} is left open"
-        if len(people.accepted.get(clarify_id, [])) > 1:
-            yield f"question {clarify_id} took the answers {people.accepted[clarify_id]}"
+        if len(accepted.get(clarify_id, [])) > 1:
+            yield f"question {clarify_id} took the answers {accepted[clarify_id]}"
     for node in workflow.nodes:
         node_id = node["id"]
         places = [place for place, act in enumerate(node["data"].get("script", [])) if act == "ask"]
@@ -44,6 +45,6 @@ def question_faults(
         kept = [body.variables[str(place)] for place in places]
         if kept != answered.get(node_id, []):
             yield f"{node_id} went on with {kept}, told were {answered.get(node_id)}"
-        for clarify_id, answers in people.accepted.items():
+        for clarify_id, answers in accepted.items():
             if stored[clarify_id]["nodeId"] == node_id and not set(answers) <= set(kept):
                 yield f"{node_id} went on with {kept}, accepted were {answers}"

@@ -1,13 +1,14 @@
 """A schedule by its number: the same number is always the same workflow, weather and order of steps."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
 
 from stepweave.services import settling
 from stepweave.store import documents
 from tests.property.chaos.checks import examine
+from tests.property.chaos.checks_agentic import examine_agentic
 from tests.property.chaos.weather import Weather, storm
 from tests.property.chaos.workflows import Workflow, workflow
 from tests.property.chaos.world import World
@@ -17,18 +18,22 @@ SMALLEST_BOUND = 8
 
 
 def lived(
-    seed: int, *, weather: Weather | None = None, given: Workflow | None = None, bound: int | None = None
+    seed: int,
+    *,
+    weather: Weather | None = None,
+    draw: Callable[[Random], Workflow] = workflow,
+    bound: int | None = None,
 ) -> World:
     """A world at the end of its schedule; whatever is not given is drawn from the seed."""
     chance = Random(seed)
-    drawn = workflow(chance)
+    drawn = draw(chance)
     bound = bound or chance.choice([SMALLEST_BOUND, 9, 11, 14, 20, 90])
     weather = weather or storm(chance)
     random.seed(seed)  # the engine spreads its waits by the global generator
-    world = World(seed, given or drawn, weather, bound)
+    world = World(seed, drawn, weather, bound)
     with small_numbers(chance):
         world.live()
-        world.wrong = examine(world)
+        world.wrong = examine_agentic(world) if drawn.is_agentic else examine(world)
     return world
 
 

@@ -17,6 +17,10 @@ class Workflow:
     fail_strategy: Literal["abort", "skip"] | None
 
     @property
+    def is_agentic(self) -> bool:
+        return bool(self.definition["mode"] == "AGENTIC")
+
+    @property
     def nodes(self) -> list[Json]:
         nodes: list[Json] = self.definition["graphData"]["nodes"]
         return nodes
@@ -32,8 +36,8 @@ def workflow(chance: Random) -> Workflow:
     failing = chance.choice([0, 0, 0.12])
     roots = min(chance.choice([1, 1, 1, 2, 3]), count - 1)
     names = [f"n{number}" for number in range(count)]
-    nodes = [_node(chance, name, "userInput", 0) for name in names[:roots]]
-    nodes += [_node(chance, name, _type(chance), failing) for name in names[roots:]]
+    nodes = [random_node(chance, name, "userInput", 0) for name in names[:roots]]
+    nodes += [random_node(chance, name, _type(chance), failing) for name in names[roots:]]
     shape = chance.random()
     if shape < 0.15:
         between = names[roots:-1] or names[1:roots]
@@ -49,7 +53,7 @@ def workflow(chance: Random) -> Workflow:
         ]
     types = {node["id"]: node["type"] for node in nodes}
     pairs += [pair for pair in pairs if chance.random() < (0.2 if types[pair[0]] == "choice" else 0.02)]
-    edges = [_edge(chance, source, target, types[source]) for source, target in pairs]
+    edges = [random_edge(chance, source, target, types[source]) for source, target in pairs]
     if chance.random() < 0.7:
         _end_in_outputs(nodes, edges)
     chance.shuffle(nodes)
@@ -62,7 +66,7 @@ def _type(chance: Random) -> str:
     return chance.choice(["effect", "effect", "light", "choice"])
 
 
-def _node(chance: Random, name: str, type_name: str, failing: float) -> Json:
+def random_node(chance: Random, name: str, type_name: str, failing: float) -> Json:
     data: Json = {
         "label": name,
         "failStrategy": chance.choice(["abort", "skip"]),
@@ -81,7 +85,7 @@ def _node(chance: Random, name: str, type_name: str, failing: float) -> Json:
     return {"id": name, "type": type_name, "data": data}
 
 
-def _edge(chance: Random, source: str, target: str, source_type: str) -> Json:
+def random_edge(chance: Random, source: str, target: str, source_type: str) -> Json:
     handle = chance.choice(["a", "b"]) if source_type == "choice" else None
     return {"source": source, "target": target, "sourceHandle": handle}
 

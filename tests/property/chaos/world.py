@@ -15,6 +15,7 @@ from tests.property.chaos.actors import Actor, pause
 from tests.property.chaos.executions import ChaoticChains
 from tests.property.chaos.nodes import Types
 from tests.property.chaos.people import People
+from tests.property.chaos.planners import Wanderer
 from tests.property.chaos.processes import Processes
 from tests.property.chaos.readers import Reader
 from tests.property.chaos.slow_clock import SlowClock
@@ -46,12 +47,13 @@ class World:
         self.readers: list[Reader] = []
         self.finished: list[Reader] = []
         self.types = Types(self.chance)
+        self.planner = Wanderer(self.chance)
         self.items = ChaoticItems(self.chance, pause, self._became_visible)
         self._clock = SlowClock(pause)
         self._chains = ChaoticChains(self.chance, self._clock, pause)
         self.blobs = SlowBlobs(pause)
         ports = Ports(self.items, self.blobs, self._chains, self._clock)
-        self._processes = Processes(self.chance, ports, self.types, bound)
+        self._processes = Processes(self.chance, ports, self.types, self.planner, bound)
         self._processes.create(workflow, RUN_ID, INPUTS)
         self.items.chaotic = True
         self.machine = StateMachine(self.chance, self._clock, self._chains, self._processes)

@@ -81,12 +81,12 @@ def test_an_answer_without_text_is_not_asked_for_again() -> None:
     assert (result.text, result.thinking, work.streamed("step")) == ("", "only", ['{"iteration": 1}'])
 
 
-def test_a_failure_keeps_what_was_streamed_and_used_up_to_it() -> None:
+def test_a_failure_keeps_what_was_streamed_up_to_it_and_costs_nothing() -> None:
     result = play([{"thinking": "12345"}, {"error": "overloaded", "retryable": True}])
     assert result.failure is not None
     assert (result.failure.text.zh, result.failure.retryable) == ("overloaded", True)
     assert (result.text, result.thinking) == ("", "12345")
-    assert result.usage == {"inputTokens": 2, "outputTokens": 2}
+    assert result.usage == {"inputTokens": 0, "outputTokens": 0}
 
 
 def test_a_run_that_ends_while_the_model_is_silent_stops_the_call_at_once() -> None:

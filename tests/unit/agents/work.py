@@ -100,6 +100,8 @@ class RecordingWork:
     workspace: Any = field(default_factory=MemoryWorkspace)
     skills: Any = field(default_factory=WrittenSkills)
     private_hosts: bool = False
+    bridge: Any = None
+    context_query: Any = None
     saved: Any = None
     answers: Mapping[str, Any] = field(default_factory=dict)
     ends_at_event: int | None = None

@@ -339,3 +339,13 @@ def test_help_and_completion_do_not_wait_for_what_only_a_call_needs() -> None:
         [sys.executable, "-c", program], env={"PYTHONPATH": paths}, capture_output=True, text=True, check=True
     )
     assert told.stdout == "[]\n"
+
+
+def test_a_request_that_its_gateway_refuses_is_told_with_what_to_do(
+    cli: CommandLine, server: FakeServer, tmp_path: Path
+) -> None:
+    (tmp_path / "SKILL.md").write_text("---\nname: sing\ndescription: how to sing\n---\nSing.\n", "utf-8")
+    server.answers["POST", "/api/skills"] = (413, b'{"message":"Request Entity Too Large"}')
+    told = cli("skills", "push", str(tmp_path))
+    assert told.status == 2
+    assert "about 4 MB" in told.err

@@ -251,7 +251,7 @@ def test_a_failure_of_the_provider_is_told_in_its_words_with_the_trace_up_to_it(
     assert outcome.envelope["status"] == 400
     assert outcome.envelope["data"] == {}
     assert outcome.envelope["trace"] == {"thinking": "hm", "tool_calls": []}
-    assert outcome.envelope["metadata"]["usage"] == {"inputTokens": 1, "outputTokens": 1}
+    assert outcome.envelope["metadata"]["usage"] == {"inputTokens": 0, "outputTokens": 0}
     assert messages(outcome, "ERROR") == ["model overloaded"]
 
 

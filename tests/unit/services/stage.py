@@ -6,7 +6,7 @@ from typing import Any
 
 from stepweave import clock as times
 from stepweave.adapters.memory import MemoryBlobs, MemoryChains, MemoryItems
-from stepweave.execution.outcome import Outcome, succeeded
+from stepweave.execution.outcome import Outcome, Result, succeeded
 from stepweave.execution.run import Run
 from stepweave.execution.step import END, WAIT, Step
 from stepweave.execution.visit import Visit
@@ -18,7 +18,7 @@ from stepweave.services.visit_work import Equipment, VisitWork
 
 RUN_ID = "0000c0de"
 
-Act = Callable[[VisitWork], Outcome]
+Act = Callable[[VisitWork], Result]
 """What a node with an effect does."""
 
 
@@ -67,7 +67,7 @@ class _Effect(_Light):
     def __init__(self, acts: Mapping[str, Act]) -> None:
         self._acts = acts
 
-    def run(self, node: Node, scope: Scope, work: VisitWork) -> Outcome:  # type: ignore[override]
+    def run(self, node: Node, scope: Scope, work: VisitWork) -> Result:  # type: ignore[override]
         act = self._acts.get(node.id)
         return act(work) if act is not None else succeeded("ok", {})
 
@@ -87,9 +87,10 @@ class Stage:
         acts: Mapping[str, Act] | None = None,
         data: Mapping[str, Mapping[str, Any]] | None = None,
         items: MemoryItems | None = None,
+        chains: MemoryChains | None = None,
     ) -> None:
         self.clock = Clock()
-        self.chains = MemoryChains()
+        self.chains = chains or MemoryChains()
         effect, light = _Effect(acts or {}), _Light()
         types = {"userInput": light, "output": light, "effect": effect}
         ports = Ports(items or MemoryItems(), MemoryBlobs(), self.chains, self.clock)

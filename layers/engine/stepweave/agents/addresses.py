@@ -1,4 +1,5 @@
-"""Which addresses a tool may call: those of the public internet, whatever clothes the others come in."""
+"""Which addresses a tool may call: those of the public internet, whatever clothes the others come in; and which are
+this machine's own."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
@@ -39,6 +40,12 @@ def is_public(address: str) -> bool:
             return parsed in _GLOBAL_UNICAST and parsed.is_global and not special
         case None:
             return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host of a URL is this machine: by an address of it, or by the one name that means nothing else."""
+    parsed = _parse(host)
+    return parsed.is_loopback if parsed is not None else host == "localhost"
 
 
 def is_credential_source(address: str) -> bool:

@@ -5,56 +5,44 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
-from pydantic_ai.agent import CallToolsNode, ModelRequestNode
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelMessagesTypeAdapter,
-    ModelResponse,
-    PartDeltaEvent,
-    PartStartEvent,
-    TextPart,
-    TextPartDelta,
-    ThinkingPart,
-    ThinkingPartDelta,
-    ToolCallPart,
-)
+from pydantic_ai.agent import CallToolsNode
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
-from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage
 from pydantic_graph import End
 
 from stepweave.agents.limits import check_limits
+from stepweave.agents.models import OpenedModel
 from stepweave.agents.native import native_output
-from stepweave.agents.request import LoopRequest
+from stepweave.agents.request import LoopRequest, NodeStopped
+from stepweave.agents.script import Play
 from stepweave.agents.state import OpenQuestion
+from stepweave.agents.talk import Spent, is_bridged
 from stepweave.agents.tools.kit import open_toolbox
 from stepweave.agents.toolset import NO_LIMIT, BoxToolset, shown_arguments
 from stepweave.agents.transcript import Transcript
+from stepweave.agents.turn import cut_short, listen, settings_of, text_of, told_apart
 from stepweave.execution.pause import Answer
 from stepweave.execution.work import Work
 from stepweave.texts import Text
 
-_CUT_SHORT = {
-    "length": Text("回答在 maxTokens 处被截断", "the answer was cut at maxTokens"),
-    "content_filter": Text("回答被模型服务的内容过滤器截断", "the answer was cut by the provider's content filter"),
-}
+_BRIDGED = Text(
+    "该节点的对话是经由 Hermes Bridge 开始的，只有那里能继续：请恢复 HERMES_ENABLED 和 HERMES_BRIDGE_URL 后重新运行",
+    "this node began across a Hermes Bridge, and only that can go on: set HERMES_ENABLED and HERMES_BRIDGE_URL, and run again",
+)
 
 
 class Conversation:
-    """`messages` is what has been said up to the last turn that was completed, None before there was one; `turns`
-    counts those. In the end there is `text`, or there are `questions`, calls that wait for a person.
-
-    `usage` goes on counting. `between_turns` is called when a turn has been completed and before the next begins, with
-    all of that up to date; what it raises ends the conversation.
-    """
+    """`Talk` with a model that is called from this process. `messages` is what has been said up to the last turn that
+    was completed, None before there was one."""
 
     def __init__(
         self,
         request: LoopRequest,
         work: Work,
         transcript: Transcript,
-        usage: RunUsage,
+        spent: Spent,
         between_turns: Callable[[], None],
     ) -> None:
         self._request = request
@@ -62,27 +50,42 @@ class Conversation:
         self._transcript = transcript
         self._between_turns = between_turns
         self._toolset: BoxToolset | None = None
-        self.usage = usage
+        self._opened: OpenedModel | None = None
+        self._bridged: Any = None
+        self._usage = RunUsage(input_tokens=spent.input_tokens, output_tokens=spent.output_tokens)
         self.messages: Sequence[ModelMessage] | None = None
         self.turns = 0
         self.text = ""
         self.cut_short: Text | None = None
         self.questions: tuple[OpenQuestion, ...] = ()
 
-    def resume(self, messages: Sequence[Any] | None) -> None:
-        """Goes on from messages that `messages_to_json` has written."""
-        if messages is not None:
+    @property
+    def spent(self) -> Spent:
+        return Spent(self._usage.input_tokens, self._usage.output_tokens)
+
+    def resume(self, messages: Any) -> None:
+        if is_bridged(messages):
+            self._bridged = messages
+        elif messages is not None:
             self.messages = ModelMessagesTypeAdapter.validate_python(messages)
             self.turns = _responses(self.messages)
 
-    def messages_to_json(self) -> Sequence[Any] | None:
+    def messages_to_json(self) -> Any:
         if self.messages is None:
-            return None
-        dumped: Sequence[Any] = ModelMessagesTypeAdapter.dump_python(list(self.messages), mode="json")
-        return dumped
+            return self._bridged
+        return ModelMessagesTypeAdapter.dump_python(list(self.messages), mode="json")
 
-    async def run(self, model: Model[Any], answers: Mapping[str, Answer]) -> None:
-        """Goes on to the end, with the `answers` to all open questions, by the model's ids of the calls that asked."""
+    def open(self) -> tuple[str, ...]:
+        if self._bridged is not None:
+            raise NodeStopped(_BRIDGED)
+        request = self._request
+        play = Play(request.script or [], request.prompt, request.system, self._work.tries, request.first_turn)
+        self._opened = self._work.models.open(request.model, play)
+        return self._opened.secrets
+
+    async def run(self, answers: Mapping[str, Answer]) -> None:
+        assert self._opened is not None, "a conversation is opened before it runs"
+        model = self._opened.model
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(model)
             agent, prompt = await self._agent(model, stack)
@@ -92,14 +95,14 @@ class Conversation:
                     prompt if self.messages is None else None,
                     message_history=self.messages,
                     deferred_tool_results=results,
-                    usage=self.usage,
+                    usage=self._usage,
                 )
             )
             node = run.next_node
             while not isinstance(node, End):
                 if Agent.is_model_request_node(node):
                     self._begin_turn([*run.all_messages(), node.request])
-                    response = await self._listen(run, node)
+                    response = await listen(run, node, self._transcript.thinking)
                     if not response.tool_calls:
                         self._conclude(response)
                         return
@@ -115,7 +118,7 @@ class Conversation:
         that an answer which is not what was asked for costs no second call.
         """
         request = self._request
-        settings, instructions = _settings(request), request.system or None
+        settings, instructions = settings_of(request), request.system or None
         if request.abilities is None:
             native = native_output(request, model)
             prompt = request.prompt + ("" if native else request.instruction)
@@ -133,7 +136,7 @@ class Conversation:
             toolsets=[self._toolset],
             retries=NO_LIMIT,
         )
-        return agent, request.prompt
+        return agent, request.prompt + request.instruction
 
     def _begin_turn(self, messages: Sequence[ModelMessage]) -> None:
         before, self.turns = self.turns, _responses(messages)
@@ -141,28 +144,11 @@ class Conversation:
             self.messages = messages
             self._between_turns()
         if self._request.abilities is not None:
-            check_limits(self._request.abilities, self.turns, self.usage.total_tokens)
+            check_limits(self._request.abilities, self.turns, self._usage.total_tokens)
         self._transcript.step(self.turns + 1)
 
-    async def _listen(self, run: AgentRun[None, Any], node: ModelRequestNode[None, Any]) -> ModelResponse:
-        async with node.stream(run.ctx) as stream:
-            async for event in stream:
-                self._hear(event)
-            return stream.response
-
-    def _hear(self, event: Any) -> None:
-        match event:
-            case PartStartEvent(part=TextPart(content=delta) | ThinkingPart(content=delta)) if delta:
-                self._transcript.thinking(delta)
-            case PartDeltaEvent(delta=TextPartDelta(content_delta=delta) | ThinkingPartDelta(content_delta=delta)) if (
-                delta
-            ):
-                self._transcript.thinking(delta)
-            case _:
-                pass  # the end of a part, a signature, a call of a tool: nothing to show yet
-
     async def _use_tools(self, run: AgentRun[None, Any], node: CallToolsNode[None, Any]) -> None:
-        calls = _told_apart(node.model_response)
+        calls = told_apart(node.model_response)
         async with node.stream(run.ctx) as stream:
             async for event in stream:
                 if self._toolset is not None:
@@ -170,8 +156,8 @@ class Conversation:
 
     def _conclude(self, response: ModelResponse) -> None:
         self.turns += 1
-        self.text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        self.cut_short = _CUT_SHORT.get(response.finish_reason or "")
+        self.text = text_of(response)
+        self.cut_short = cut_short(response)
 
     def _leave_open(self, messages: Sequence[ModelMessage], output: DeferredToolRequests) -> None:
         """The turn is completed but for the person's answers."""
@@ -189,24 +175,5 @@ class Conversation:
         )
 
 
-def _settings(request: LoopRequest) -> ModelSettings:
-    settings = ModelSettings()
-    if request.temperature is not None:
-        settings["temperature"] = request.temperature
-    if request.max_tokens is not None:
-        settings["max_tokens"] = request.max_tokens
-    return settings
-
-
 def _responses(messages: Sequence[ModelMessage]) -> int:
     return sum(isinstance(message, ModelResponse) for message in messages)
-
-
-def _told_apart(response: ModelResponse) -> dict[str, ToolCallPart]:
-    """The calls of a turn by their ids. Some servers number the calls of a turn all alike: those get ids of ours."""
-    calls: dict[str, ToolCallPart] = {}
-    for number, call in enumerate(response.tool_calls, start=1):
-        if call.tool_call_id in calls:
-            call.tool_call_id = f"{call.tool_call_id}-{number}"
-        calls[call.tool_call_id] = call
-    return calls

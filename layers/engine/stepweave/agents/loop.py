@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from stepweave.agents.deadline import Deadline, OutOfTime
-from stepweave.agents.failures import classify
 from stepweave.agents.request import LoopRequest, LoopResult, ProviderFailed
 from stepweave.agents.state import LoopState
-from stepweave.agents.talk import Spent, Talk
+from stepweave.agents.talk import Spent, Talk, is_bridged
 from stepweave.agents.ticking import while_ticking
 from stepweave.agents.transcript import Transcript
 from stepweave.execution.outcome import Asked, Unfinished
@@ -56,8 +56,9 @@ class _Loop:
         self._given_up = before.given_up if before else 0
         self._in_turn = True
         spent = Spent(before.input_tokens, before.output_tokens) if before else Spent()
-        self._talk = _talk(request, work, self._transcript, spent, self._between_turns)
-        self._talk.resume(before.messages if before else None)
+        held = before.messages if before else None
+        self._talk = _talk(request, work, self._transcript, spent, self._between_turns, held)
+        self._talk.resume(held)
 
     async def run(self) -> LoopResult | Asked | Unfinished:
         asked = self._ask()
@@ -83,6 +84,8 @@ class _Loop:
         except Exception as error:
             if limit.expired():
                 return _timed_out(self._request.timeout)
+            from stepweave.agents.failures import classify  # knows the agent library
+
             failure = classify(error, secrets)
             if failure is None:
                 raise
@@ -187,10 +190,16 @@ class _Loop:
 
 
 def _talk(
-    request: LoopRequest, work: Work, transcript: Transcript, spent: Spent, between_turns: Callable[[], None]
+    request: LoopRequest,
+    work: Work,
+    transcript: Transcript,
+    spent: Spent,
+    between_turns: Callable[[], None],
+    held: Any,
 ) -> Talk:
-    """The one place that knows whether agents run across a bridge (contract §2, `hermes.enabled`)."""
-    if work.bridge is not None and request.abilities is not None:
+    """The one place that knows whether agents run across a bridge (contract §2, `hermes.enabled`). A talk that has been
+    held goes on in the way it began, whatever the setting says by now."""
+    if work.bridge is not None and request.abilities is not None and (held is None or is_bridged(held)):
         from stepweave.agents.bridge.conversation import BridgedConversation
 
         return BridgedConversation(work.bridge, request, request.abilities, work, transcript, spent, between_turns)

@@ -68,8 +68,7 @@ def is_scripted(name: Any) -> bool:
 def open_model(name: str, play: Play, settings: ModelSettings) -> OpenedModel:
     """The model `name`, whose form `model_problem` has found good. Raises `ModelRefused` where a setting is missing.
 
-    No request is made. Trying again is the node's `retry` (contract §2) and nobody else's, so the SDKs are told not to;
-    Bedrock's has no such switch and tries a few times within the one attempt.
+    No request is made. Trying again is the node's `retry` (contract §2) and nobody else's, so the SDKs are told not to.
     """
     if problem := model_problem(name):
         raise ModelRefused(Text(f"模型名 {cut(name)} {problem.zh}", f"the model name {cut(name)} {problem.en}"))
@@ -127,6 +126,9 @@ def _bedrock(model: str, _play: Play, settings: ModelSettings) -> OpenedModel:
         base_url=settings.bedrock_endpoint_url,
         aws_read_timeout=settings.read_timeout_seconds,
     )
+    provider.client.meta.events.unregister(
+        "needs-retry.bedrock-runtime", unique_id="retry-config-bedrock-runtime"
+    )  # the provider takes no number of tries; without its judge the SDK makes one
     return OpenedModel(BedrockConverseModel(model, provider=provider))
 
 

@@ -21,13 +21,15 @@ class McpServer:
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What an agent may do beside answering: `tools` by name (`clarify` is always there), those of `servers`, and read
-    the files of its `skill`. `max_steps` bounds the requests to the model over the whole visit, `max_total_tokens` what
-    it reads and writes."""
+    """What a model may do beside answering: `tools` by name, those of `servers`, read the files of its `skill`, ask a
+    person where it `asks` (`clarify`), and ask what came `before` it (contract §6). `max_steps` bounds the requests to the
+    model over the whole visit, `max_total_tokens` what it reads and writes."""
 
     tools: tuple[str, ...] = ()
     servers: tuple[McpServer, ...] = ()
     skill: Skill | None = None
+    asks: bool = True
+    before: bool = True
     max_steps: int = 20
     max_total_tokens: int | None = None
 
@@ -39,7 +41,6 @@ class LoopRequest:
     `prompt` and `system` are rendered. `instruction` asks for `fields` in words: it is added to the prompt, unless the
     model has a structured-output mode that can ask for them. `timeout` bounds the seconds of work, over all invocations.
     `opening` is what the node's log begins with. `script` is for `scripted:` only, and `first_turn` where it begins.
-    `context_query` is how a bridge on this machine may query the run's context (contract §6).
     """
 
     model: str
@@ -54,7 +55,6 @@ class LoopRequest:
     abilities: Abilities | None = None
     script: Any = None
     first_turn: int = 0
-    context_query: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

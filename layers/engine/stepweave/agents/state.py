@@ -1,6 +1,6 @@
 """What an agent stores to go on from in another process, days later if need be (architecture, agents)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,12 +23,12 @@ class OpenQuestion:
 @dataclass(frozen=True, slots=True)
 class LoopState:
     """Where an agent stands. `messages` is the conversation with the model up to the last turn that was completed, as
-    the agent library writes it; None before there was one. `transcript` is what the readers have been told, the part
+    its `Talk` writes it; None before there was one. `transcript` is what the readers have been told, the part
     of a turn that failed included. `seconds` counts work, not waiting. `given_up` counts the times in a row that the
     platform's time did not suffice for the present turn.
     """
 
-    messages: Sequence[Any] | None
+    messages: Any
     transcript: Mapping[str, Any]
     input_tokens: int
     output_tokens: int

@@ -9,7 +9,8 @@ from pydantic_ai.messages import AgentStreamEvent, FunctionToolResultEvent, Tool
 from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets.abstract import AbstractToolset, ToolsetTool
 
-from stepweave.agents.tools.toolbox import Arguments, Asks, Toolbox, ToolResult, Unreadable
+from stepweave.agents.told_calls import ToldCalls, shown
+from stepweave.agents.tools.toolbox import Arguments, Asks, Toolbox, Unreadable
 from stepweave.agents.transcript import Transcript
 from stepweave.graph.json_value import copy_json
 
@@ -20,12 +21,11 @@ _RAW = "\0"  # no argument of a tool is named so
 
 
 class BoxToolset(AbstractToolset[None]):
-    """Tools run one after the other, in the order of the calls: so their events pair up (contract §5), and what one
-    has written the next one reads. A tool that asks a person is deferred; it is told when the person is asked."""
+    """Tools run in the order of the calls. One that asks a person is deferred; it is told when the person is asked."""
 
     def __init__(self, box: Toolbox, transcript: Transcript) -> None:
         self._box = box
-        self._transcript = transcript
+        self._calls = ToldCalls(box, transcript)
 
     @property
     def id(self) -> str:
@@ -53,16 +53,10 @@ class BoxToolset(AbstractToolset[None]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[None], tool: ToolsetTool[None]
     ) -> Any:
         arguments = Unreadable(tool_args[_RAW]) if _RAW in tool_args else tool_args
-        if self._box.asks(name):
-            try:
-                result = await self._box.call(name, arguments)
-            except Asks as asks:
-                raise CallDeferred(kind="question", metadata={"question": asks.question.data("")}) from asks
-            self._started(name, arguments)
-        else:
-            self._started(name, arguments)
-            result = await self._box.call(name, arguments)
-        self._ended(name, arguments, result)
+        try:
+            result = await self._calls.call(name, arguments)
+        except Asks as asks:
+            raise CallDeferred(kind="question", metadata={"question": asks.question.data("")}) from asks
         if not result.success:
             raise ToolFailed(result.content)
         return result.content
@@ -75,17 +69,7 @@ class BoxToolset(AbstractToolset[None]):
         call = calls.get(event.part.tool_call_id)
         if call is None or any(tool.name == call.tool_name for tool in self._box.tools):
             return
-        arguments = arguments_of(call)
-        self._started(call.tool_name, arguments)
-        self._ended(call.tool_name, arguments, self._box.unknown(call.tool_name))
-
-    def _started(self, name: str, arguments: Arguments) -> None:
-        self._transcript.call(name, _shown(arguments))
-        self._transcript.progress(name, "tool.started")
-
-    def _ended(self, name: str, arguments: Arguments, result: ToolResult) -> None:
-        self._transcript.progress(name, "tool.completed" if result.success else "tool.failed")
-        self._transcript.result(name, _shown(arguments), result.content, success=result.success)
+        self._calls.unknown(call.tool_name, arguments_of(call))
 
 
 def arguments_of(call: ToolCallPart) -> Arguments:
@@ -95,7 +79,7 @@ def arguments_of(call: ToolCallPart) -> Arguments:
 
 def shown_arguments(call: ToolCallPart) -> Any:
     """The arguments of a call as readers see them: JSON, or what the model wrote instead."""
-    return _shown(arguments_of(call))
+    return shown(arguments_of(call))
 
 
 def _read(text: str) -> Arguments:
@@ -110,10 +94,6 @@ def _taken(value: Any) -> Arguments:
     """What is no JSON that can be stored and sent on (NaN, half characters, too deep) is not taken."""
     copied, faults = copy_json(value)
     return copied if isinstance(copied, dict) and not faults else Unreadable(str(value))
-
-
-def _shown(arguments: Arguments) -> Any:
-    return arguments.text if isinstance(arguments, Unreadable) else arguments
 
 
 class _AsTheyAre:

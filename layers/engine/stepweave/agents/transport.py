@@ -34,7 +34,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     ) -> None:
         self._private_hosts = private_hosts
         self._resolve = resolve or resolve_host
-        self._connect = connect or _connect
+        self._connect = connect or direct_transport
         self._pools: dict[str, httpx2.AsyncBaseTransport] = {}
 
     @override
@@ -106,7 +106,8 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
     )
 
 
-def _connect() -> httpx2.AsyncBaseTransport:
+def direct_transport() -> httpx2.AsyncBaseTransport:
+    """To wherever it is told to, without a proxy: for addresses that the deployment has set."""
     return httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False)
 
 

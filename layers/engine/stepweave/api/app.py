@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
 from pydantic import BaseModel, Field
+from starlette.routing import Route
 
 from stepweave.api import (
     routes_asks,
+    routes_context,
     routes_definitions,
     routes_events,
     routes_files,
@@ -15,12 +17,15 @@ from stepweave.api import (
     routes_keys,
     routes_platform,
     routes_runs,
+    routes_skills,
     routes_workflows,
 )
 from stepweave.api.buffered import BufferedStreams
 from stepweave.api.context import Api
 from stepweave.api.errors import handle_errors
 from stepweave.api.live import LiveStreams
+from stepweave.api.mcp import McpEndpoint
+from stepweave.api.mcp_queries import McpQueries
 from stepweave.api.middleware import Cors, Guard, RequestLog
 from stepweave.api.streams import CONTRACT_PACE, Pace
 from stepweave.services.definitions import Definitions
@@ -88,9 +93,15 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
         routes_asks.platform,
         routes_definitions.router,
         routes_keys.router,
+        routes_skills.router,
     ):
         platform.include_router(router)
     app.include_router(platform)
+    if settings.hermes_context_query_public:
+        app.include_router(routes_context.router)
+    if settings.hermes_context_query_enabled:
+        queries = McpQueries(engine.context_queries, engine.runs, engine.store, engine.workflows)
+        app.router.routes.append(Route("/mcp", McpEndpoint(queries, app.state.api.keys, engine.context_tokens)))
     return app
 
 
@@ -127,6 +138,8 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         ending=engine.ending,
         redrive=engine.redrive,
         keys=ApiKeys(Keys(engine.ports.items), clock),
+        skills=engine.skills,
+        context=engine.context_desk,
         streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, pace),
         live=live,
     )

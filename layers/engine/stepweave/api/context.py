@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from stepweave.api.streams import Streams
 from stepweave.ports import BlobStore
 from stepweave.services.asks import Asks
+from stepweave.services.context_desk import ContextDesk
 from stepweave.services.creating import Creating
 from stepweave.services.definitions import Definitions
 from stepweave.services.ending import Ending
@@ -17,6 +18,7 @@ from stepweave.services.keys import ApiKeys
 from stepweave.services.redrive import Redrive
 from stepweave.services.results import RunResults
 from stepweave.services.runs import RunService
+from stepweave.services.skills import SkillService
 from stepweave.store.workflows import Workflows
 
 
@@ -36,6 +38,8 @@ class Api:
     asks: Asks
     redrive: Redrive
     keys: ApiKeys
+    skills: SkillService
+    context: ContextDesk
     streams: Streams
     live: bool
 

@@ -13,7 +13,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stepweave import ids
 from stepweave.api.body import MOST_BYTES, TOO_LARGE
 from stepweave.api.errors import internal_error, refuse
-from stepweave.api.multipart import MOST_REQUEST_BYTES, is_multipart, request_too_large
+from stepweave.api.form_limits import limits_of
+from stepweave.api.multipart import is_multipart
 from stepweave.clock import Clock
 
 ALLOWED_HEADERS = (
@@ -114,8 +115,9 @@ class Guard:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
+        form = limits_of(scope["path"])
         most, text = (
-            (MOST_REQUEST_BYTES, request_too_large().text) if is_multipart(request) else (MOST_BYTES, TOO_LARGE)
+            (form.request_bytes, form.request_too_large().text) if is_multipart(request) else (MOST_BYTES, TOO_LARGE)
         )
         if _announced(scope) > most:
             await refuse(request, "PAYLOAD_TOO_LARGE", text)(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Files sent along with a JSON payload (contract §4, multipart create): read as they come, on disk until they are stored.
+"""Files sent in a form, along with a JSON payload (contract §4): read as they come, on disk until they are stored.
 
 Nothing of a request goes anywhere before all of it has been read and found right, and it takes a bounded part of
 memory, whatever its size.
@@ -17,13 +17,9 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser
 
 from stepweave.api.body import MOST_BYTES
-from stepweave.errors import PayloadTooLarge, StepweaveError, ValidationFailed
-from stepweave.graph.problem import quoted
+from stepweave.api.form_limits import FormLimits
+from stepweave.errors import StepweaveError, ValidationFailed
 from stepweave.texts import Text
-
-MOST_FILES = 50
-MOST_FILE_BYTES = 100 * 1024 * 1024
-MOST_REQUEST_BYTES = 500 * 1024 * 1024
 
 _PIECE = 1024 * 1024
 _FILES = "files"
@@ -58,19 +54,19 @@ def is_multipart(request: Request) -> bool:
     return _content_type(request).get_content_type() == "multipart/form-data"
 
 
-async def read_form(request: Request, disk: BinaryIO) -> Form:
+async def read_form(request: Request, disk: BinaryIO, limits: FormLimits) -> Form:
     """Reads the whole body. Raises `ValidationFailed`, `PayloadTooLarge`.
 
     A body with a fault is read to its end all the same, up to the limit: a client that is still sending would not
     see the answer.
     """
-    reader = _Reader(_content_type(request).get_boundary(), disk)
+    reader = _Reader(_content_type(request).get_boundary(), disk, limits)
     fault: StepweaveError | None = None
     received = 0
     async for chunk in request.stream():
         received += len(chunk)
-        if received > MOST_REQUEST_BYTES:
-            raise fault or request_too_large()
+        if received > limits.request_bytes:
+            raise fault or limits.request_too_large()
         if fault is None:
             try:
                 reader.take(chunk)
@@ -84,14 +80,11 @@ async def read_form(request: Request, disk: BinaryIO) -> Form:
     return reader.form()
 
 
-def request_too_large() -> PayloadTooLarge:
-    return _too_large("请求体", "the request", MOST_REQUEST_BYTES)
-
-
 class _Reader:
     """Takes the body chunk by chunk. `take` is quick; what it leaves to be written is written by `flush`."""
 
-    def __init__(self, boundary: str | None, disk: BinaryIO) -> None:
+    def __init__(self, boundary: str | None, disk: BinaryIO, limits: FormLimits) -> None:
+        self._limits = limits
         self._form = Form()
         self._disk = disk
         self._end = 0
@@ -167,25 +160,17 @@ class _Reader:
         disposition = Message()
         disposition["Content-Disposition"] = self._text("content-disposition") or ""
         name = _parameter(disposition, "name")
+        if name is None or name not in self._limits.fields:
+            raise self._limits.unknown_field(name or "")
         if name == _FILES:
             self._open_file(_parameter(disposition, "filename"))
-        elif name != _PAYLOAD:
-            shown = quoted(name or "")
-            raise ValidationFailed(
-                Text(
-                    f"multipart 部分 {shown} 不是已知字段，可用的有：payload、files",
-                    f"the multipart part {shown} is not a known field, there are: payload, files",
-                )
-            )
         elif _PAYLOAD in self._names:
             raise ValidationFailed(Text("payload 只能出现一次", "payload may be sent once only"))
         self._names.add(name)
 
     def _open_file(self, filename: str | None) -> None:
-        if len(self._form.files) == MOST_FILES:
-            raise PayloadTooLarge(
-                Text(f"一次最多上传 {MOST_FILES} 个文件，{_INSTEAD.zh}", f"more than {MOST_FILES} files: {_INSTEAD.en}")
-            )
+        if len(self._form.files) == self._limits.files:
+            raise self._limits.too_many_files()
         self._file = SentFile(self._disk, self._end, self._text("x-relative-path"), filename)
         self._form.files.append(self._file)
 
@@ -193,13 +178,12 @@ class _Reader:
         if self._file is None:
             self._form.payload += data[start:end]
             if len(self._form.payload) > MOST_BYTES:
-                raise _too_large("payload", "payload", MOST_BYTES)
+                raise self._limits.payload_too_large()
             return
         self._file.size += end - start
         self._end += end - start
-        if self._file.size > MOST_FILE_BYTES:
-            place = f"files[{len(self._form.files) - 1}]"
-            raise _too_large(place, place, MOST_FILE_BYTES)
+        if self._file.size > self._limits.file_bytes:
+            raise self._limits.file_too_large(len(self._form.files) - 1)
         self._waiting.append((self._file, data[start:end]))
         self._waiting_bytes += end - start
 
@@ -217,19 +201,6 @@ class _Reader:
                     f"the name of files[{len(self._form.files)}] is not in UTF-8",
                 )
             ) from None
-
-
-_INSTEAD = Text(
-    "请先以 JSON 创建运行，再用 POST …/runs/{runId}/uploads 获取上传地址",
-    "create the run with JSON, and ask POST …/runs/{runId}/uploads where to put the files",
-)
-
-
-def _too_large(zh: str, en: str, most: int) -> PayloadTooLarge:
-    megabytes = most // 1_000_000 if most == MOST_BYTES else most // 1024**2
-    return PayloadTooLarge(
-        Text(f"{zh} 超过 {megabytes} MB，{_INSTEAD.zh}", f"{en} is larger than {megabytes} MB: {_INSTEAD.en}")
-    )
 
 
 def _malformed(reason: str) -> ValidationFailed:

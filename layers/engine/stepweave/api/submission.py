@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from stepweave.api.body import json_object, parse_object
+from stepweave.api.form_limits import RUN_FORM
 from stepweave.api.multipart import SentFile, is_multipart, read_form
 from stepweave.errors import ValidationFailed
 from stepweave.services.files import check_paths
@@ -41,7 +42,7 @@ async def _submission(request: Request) -> AsyncIterator[Submission]:
         yield Submission(await json_object(request), (), lambda: None)
         return
     with TemporaryFile() as disk:
-        form = await read_form(request, disk)
+        form = await read_form(request, disk, RUN_FORM)
         payload = bytes(form.payload)
         body = await run_in_threadpool(parse_object, payload) if payload.strip() else {}
         yield Submission(body, form.files, disk.close)

@@ -2,9 +2,6 @@
 
 from dataclasses import dataclass, field
 
-KEEP_ALIVE_SECONDS = 15.0
-"""How often a bridge that has nothing to tell says that it is alive."""
-
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
@@ -13,4 +10,4 @@ class Bridge:
 
     url: str
     token: str | None = field(default=None, repr=False)
-    idle_seconds: float = 4 * KEEP_ALIVE_SECONDS
+    idle_seconds: float = 60.0

@@ -63,7 +63,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Pause:
     """`kind` is the step that goes on with the answer. `token` wakes the chain that sleeps on this question; it is the
-    newest that a chain has brought, by `token_order` (rule A).
+    newest that a chain has brought, by `token_order` (rule A). `woken_at` is when the sweep last called it; the person's
+    answer, at `answered_at`, called it before.
     """
 
     run_id: str
@@ -76,5 +77,6 @@ class Pause:
     status: PauseStatus = "OPEN"
     answer: Answer | None = None
     answered_at: str | None = None
+    woken_at: str | None = None
     token: str | None = None
     token_order: int | None = None

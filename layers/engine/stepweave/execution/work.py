@@ -1,10 +1,12 @@
 """What the engine lends a node with an effect while it runs: a stream to the readers, time, and its own past."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from stepweave.clock import Clock
 from stepweave.execution.bridge import Bridge
+from stepweave.execution.context_query import ContextQuery
 from stepweave.execution.cost import Price
 from stepweave.execution.pause import Answer
 from stepweave.execution.skill import Skills
@@ -37,8 +39,8 @@ class Work(Protocol):
 
     `tries` counts the attempts of this visit that failed before (0 at first), `language` is that of stored texts,
     `trace_limit` the bytes that each field of a stored trace may have. `private_hosts`: tools may also call hosts that
-    are not public. `saved` is what an earlier invocation of this visit saved, None at first; `answers` are those people
-    gave to its questions, by the call that asked.
+    are not public. `bridge` is where agents run; None: in this process. `saved` is what an earlier invocation of this
+    visit saved, None at first; `answers` are those people gave to its questions, by the call that asked.
     """
 
     clock: Clock
@@ -50,6 +52,14 @@ class Work(Protocol):
     skills: Skills
     private_hosts: bool
     bridge: Bridge | None
+
+    @property
+    def context_query(self) -> Callable[[], AbstractContextManager[ContextQuery]] | None:
+        """Opens what a model needs to ask what came before, for as long as the context is open, which must not be
+        longer than the invocation (contract §6). It blocks a moment, may be called in a thread of its own, and raises
+        `Unavailable`. None: context queries are switched off.
+        """
+        ...
 
     @property
     def saved(self) -> Mapping[str, Any] | None: ...

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from stepweave.agents.skills import is_skill_name
-from stepweave.execution.outcome import Result
+from stepweave.execution.outcome import Outcome, Result
 from stepweave.execution.skill import Skill
 from stepweave.execution.work import Work
 from stepweave.expressions.scope import Scope
@@ -17,7 +17,7 @@ from stepweave.graph.spec import Field
 from stepweave.nodes.inputs import Inputs
 from stepweave.nodes.model_call import ModelCall
 from stepweave.nodes.model_data import NO_PROMPT
-from stepweave.nodes.tool_user import ToolUserData, only_output, run_tool_user, tool_user_faults
+from stepweave.nodes.tool_user import ToolUserData, lost_tool_user, only_output, run_tool_user, tool_user_faults
 from stepweave.texts import Language, Text
 
 _LISTED_FILES = 100
@@ -71,6 +71,9 @@ class Agent:
             parts.append(_of_skill(skill, work.language))
         system = "\n\n".join(part for part in (*parts, instructions) if part.strip())
         return run_tool_user(node, data, call, work, system=system, prompt=prompt, skill=skill)
+
+    def lost(self, node: Node, work: Work, reason: Text) -> Outcome:
+        return lost_tool_user(node, work, reason)
 
 
 def _of_skill(skill: Skill, language: Language) -> str:

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import Field as Shape
 
-from stepweave.agents.request import LoopRequest
-from stepweave.execution.outcome import Outcome
+from stepweave.agents.request import Abilities, LoopRequest, LoopResult
+from stepweave.execution.outcome import Result
 from stepweave.execution.work import Work
 from stepweave.expressions import structured
 from stepweave.expressions.scope import Scope
@@ -47,20 +47,21 @@ class Llm:
     def handles(self, node: Node) -> None:
         """Its edges carry no choice."""
 
-    def run(self, node: Node, scope: Scope, work: Work) -> Outcome:
-        """Calls the model once; whether a failed call is tried again is decided by whoever runs the node.
+    def run(self, node: Node, scope: Scope, work: Work) -> Result:
+        """Calls the model once, with `contextTools` until it asks no more about what came before; whether a failed call
+        is tried again is decided by whoever runs the node.
 
         Raises what `work` raises: then nothing of this counts any more.
         """
         inputs = Inputs.of(node, scope)
         data = LlmData.model_validate(node.data)
         system, prompt = inputs.render(data.system_prompt), inputs.render(data.user_prompt)
-        call = ModelCall(work, data.model, inputs)
+        call = ModelCall(work, data.model, inputs, whole=data.context_tools)
         if problem := inputs.failure():
             return call.failed(problem)
         if not prompt.strip():
             return call.failed(NO_PROMPT)
-        from stepweave.agents.loop import run_loop  # the agent library is large: not before a model is called
+        from stepweave.agents.loop import run_agent  # the agent library is large: not before a model is called
 
         fields = output_fields(node)
         several = fields if len(fields) > 1 else ()
@@ -74,6 +75,8 @@ class Llm:
             max_tokens=data.max_tokens,
             timeout=node.common.timeout_seconds,
             opening=call.opening,
+            abilities=Abilities(asks=False) if data.context_tools else None,
             script=data.script,
         )
-        return call.outcome(run_loop(request, work), fields)
+        result = run_agent(request, work)
+        return call.outcome(result, fields) if isinstance(result, LoopResult) else result

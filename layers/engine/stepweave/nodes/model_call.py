@@ -68,24 +68,29 @@ class ModelCall:
         self._logs = [*result.logs]
         if result.cut_short is not None:
             self.warn(result.cut_short)
-        metadata: dict[str, Any] = {
-            "model": self._model,
-            "usage": dict(result.usage),
-            "durationMs": round(result.seconds * 1000),
-            "attempts": self._work.tries + 1,
-        }
-        if self._whole:
-            metadata["steps"] = result.steps
-        price = self._work.models.price(self._model)
-        if price is not None:
-            metadata["cost"] = cost(price, result.usage)
-        self._told = {
-            "trace": trace(result.thinking, result.tool_calls, limit=self._work.trace_limit),
-            "metadata": metadata,
-        }
+        self._told = told(result, self._work, self._model, whole=self._whole)
 
     def _log(self, kind: log.LogType, text: Text) -> None:
         self._logs.append(log.entry(kind, self._work.clock.now(), text.to(self._work.language)))
 
     def _rest(self) -> dict[str, Any]:
         return {**self._told, "variables": self._inputs.variables, "logs": tuple(self._logs), "whole": self._whole}
+
+
+def told(result: LoopResult, work: Work, model: str, *, whole: bool) -> dict[str, Any]:
+    """The `trace` and the `metadata` of the envelope, of one attempt or with `whole` of all of them."""
+    metadata: dict[str, Any] = {
+        "model": model,
+        "usage": dict(result.usage),
+        "durationMs": round(result.seconds * 1000),
+        "attempts": work.tries + 1,
+    }
+    if whole:
+        metadata["steps"] = result.steps
+    price = work.models.price(model)
+    if price is not None:
+        metadata["cost"] = cost(price, result.usage)
+    return {
+        "trace": trace(result.thinking, result.tool_calls, limit=work.trace_limit),
+        "metadata": metadata,
+    }

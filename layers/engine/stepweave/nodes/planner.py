@@ -7,20 +7,23 @@ in what the node visited last gave, so that a decision costs the same however lo
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from stepweave.agents.models import is_scripted
 from stepweave.agents.request import LoopRequest, LoopResult
+from stepweave.agents.script import script_problems
 from stepweave.execution.ledger import Ledger
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.visit import PLANNER, VisitBody
 from stepweave.execution.work import Work
 from stepweave.expressions.envelopes import data_of
 from stepweave.expressions.scope import Scope
+from stepweave.graph import shape
 from stepweave.graph.model import Node
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 from stepweave.nodes import planner_prompt
 from stepweave.nodes.inputs import Inputs
 from stepweave.nodes.model_call import ModelCall
-from stepweave.scheduling.planning import Refused, read_decision
+from stepweave.scheduling.planning import Decided, Refused, read_decision
 from stepweave.texts import Text
 
 MOST_REFUSALS = 3
@@ -70,7 +73,7 @@ def plan(graph: Graph, specs: Specs, scope: Scope, past: Past, work: Work) -> Ou
             return call.outcome(result, ())
         request = replace(request, first_turn=request.first_turn + spent[-1].steps)
         try:
-            decided = read_decision(result.text, graph, past.ledger)
+            decided = _playable(read_decision(result.text, graph, past.ledger), planner.model)
         except Refused as refusal:
             refused.append((result.text, refusal.text))
             if len(refused) > MOST_REFUSALS:
@@ -78,6 +81,19 @@ def plan(graph: Graph, specs: Specs, scope: Scope, past: Past, work: Work) -> Ou
             continue
         left = {"turns": request.first_turn, "visits": planner_prompt.kept(visits)}
         return call.succeeded(result, left, decision=decided)
+
+
+def _playable(decided: Decided, model: str) -> Decided:
+    """The decision with its script checked, as a saved one would be; only a scripted planner gives any (contract §8)."""
+    if "script" not in decided:
+        return decided
+    if not is_scripted(model):
+        return {name: value for name, value in decided.items() if name != "script"}
+    faults = script_problems(decided["script"])
+    if faults:
+        place, text = shape.spell(faults[0].below("script").path), faults[0].text
+        raise Refused(Text(f"{place} {text.zh}", f"{place} {text.en}"))
+    return decided
 
 
 def pseudo_node(graph: Graph) -> Node:

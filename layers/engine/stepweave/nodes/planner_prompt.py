@@ -1,22 +1,25 @@
 """What a planner is told: the goal, the palette, the visits so far in short with the newest in full, the form of an answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepweave.execution.ledger import Ledger, count
 from stepweave.expressions.envelopes import data_of
 from stepweave.expressions.scope import Scope, open_to_nodes
 from stepweave.expressions.templates import to_json
-from stepweave.graph.model import USER_INPUT, Node
+from stepweave.graph.model import Node
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
-from stepweave.scheduling.planning import visits_left
+from stepweave.scheduling.planning import palette, visits_left
 from stepweave.texts import Language, Text
 
 if TYPE_CHECKING:
     from stepweave.nodes.planner import Past
 
 _KEPT_VISITS = 20
+_PALETTE = 60_000
+_PALETTE_IDS = 40_000
+_LABEL = 200
 _SHORT = 300
 _FULL = 8_000
 _INPUTS = 8_000
@@ -24,7 +27,8 @@ _DESCRIPTION = 500
 _ANSWER = 500
 
 Visits = list[dict[str, Any]]
-"""The last visits: `{nodeId, iterSeq, status, reason, gave}`, the newest last; `gave` of the newest is long."""
+"""The last visits: `{nodeId, iterSeq, status, reason, gave, instruction?}`, the newest last; `gave` of the newest is
+long, and `instruction` is what the planner had done off the canvas."""
 
 SYSTEM = Text(
     "你是一个工作流的规划器。每一步根据目标和已完成节点的结果，选择接下来运行哪个节点；可以回到已运行过的节点；"
@@ -53,24 +57,20 @@ def visits_so_far(graph: Graph, scope: Scope, past: "Past", known: Visits) -> Vi
         "reason": decided.get("reason", ""),
         "gave": _cut(to_json(gave if branch is None else {**gave, "selectedBranch": branch}), _FULL),
     }
-    return [*known, newest]
+    if "instruction" in decided:
+        newest["instruction"] = _cut(decided["instruction"], _SHORT)
+    return [*known, newest][-_KEPT_VISITS:]
 
 
 def kept(visits: Visits) -> Visits:
     """What the next visit of the planner needs of them."""
-    return [
-        {**visit, "gave": _cut(visit["gave"], _SHORT), "reason": _cut(visit["reason"], _SHORT)}
-        for visit in visits[-_KEPT_VISITS:]
-    ]
+    return [{**visit, "gave": _cut(visit["gave"], _SHORT), "reason": _cut(visit["reason"], _SHORT)} for visit in visits]
 
 
 def prompt(graph: Graph, specs: Specs, scope: Scope, ledger: Ledger, visits: Visits, language: Language) -> str:
+    """What people, models and tools wrote stands in it as JSON, a line each, so that it cannot pose as anything else."""
     inputs = _cut(to_json(dict(open_to_nodes(scope.inputs))), _INPUTS)
-    nodes = "\n".join(
-        _palette_entry(graph, specs, node, ledger)
-        for node in graph.nodes.values()
-        if node.type != USER_INPUT and node.id != graph.off_canvas
-    )
+    nodes = "\n".join(_palette(graph, specs, ledger))
     made = "\n".join(map(_visit_line, visits)) or Text("（还没有）", "(none yet)").to(language)
     left = max(0, visits_left(graph, ledger))
     text = Text(
@@ -103,7 +103,7 @@ def form(graph: Graph) -> Text:
 def refusals(refused: Sequence[tuple[str, Text]]) -> Text:
     """What was wrong with the answers before; empty where there were none."""
     lines = [
-        Text(f"- {_cut(answer, _ANSWER)}\n  {text.zh}", f"- {_cut(answer, _ANSWER)}\n  {text.en}")
+        Text(f"- {to_json(_cut(answer, _ANSWER))}\n  {text.zh}", f"- {to_json(_cut(answer, _ANSWER))}\n  {text.en}")
         for answer, text in refused
     ]
     if not lines:
@@ -115,10 +115,28 @@ def refusals(refused: Sequence[tuple[str, Text]]) -> Text:
     )
 
 
-def _palette_entry(graph: Graph, specs: Specs, node: Node, ledger: Ledger) -> str:
+def _palette(graph: Graph, specs: Specs, ledger: Ledger) -> Iterator[str]:
+    """A line each; where the drawing is too large to be told whole, nodes by their ids alone, and then their number."""
+    room, room_for_ids = _PALETTE, _PALETTE_IDS
+    nodes = palette(graph)
+    for place, node in enumerate(nodes):
+        visits = {"visits": count(ledger, graph.order[node.id])}
+        entry = to_json(_entry(graph, specs, node) | visits)
+        if len(entry) > room:
+            entry = to_json({"id": node.id} | visits)
+            room_for_ids -= len(entry)
+        else:
+            room -= len(entry)
+        if room_for_ids < 0:
+            yield f"- … (+{len(nodes) - place})"
+            return
+        yield f"- {entry}"
+
+
+def _entry(graph: Graph, specs: Specs, node: Node) -> dict[str, Any]:
     spec = specs(node.type)
     outputs = spec.outputs(node) if spec is not None else None
-    entry: dict[str, Any] = {"id": node.id, "type": node.type, "label": node.label}
+    entry: dict[str, Any] = {"id": node.id, "type": node.type, "label": _cut(node.label, _LABEL)}
     described = node.data.get("description")
     if isinstance(described, str) and described.strip():
         entry["description"] = _cut(described, _DESCRIPTION)
@@ -130,7 +148,7 @@ def _palette_entry(graph: Graph, specs: Specs, node: Node, ledger: Ledger) -> st
         entry["outputs"] = [_output(each.name, each.type, each.description) for each in outputs]
     if graph.outgoing(node.id):
         entry["leadsTo"] = list(dict.fromkeys(graph.successors(node.id)))
-    return "- " + to_json(entry | {"visits": count(ledger, graph.order[node.id])})
+    return entry
 
 
 def _output(name: str, kind: str, description: str) -> Mapping[str, Any]:
@@ -138,7 +156,8 @@ def _output(name: str, kind: str, description: str) -> Mapping[str, Any]:
 
 
 def _visit_line(visit: Mapping[str, Any]) -> str:
-    return f"- {visit['nodeId']} #{visit['iterSeq']} {visit['status']} ({visit['reason']}): {visit['gave']}"
+    why = ", ".join(to_json(visit[name]) for name in ("reason", "instruction") if name in visit)
+    return f"- {visit['nodeId']} #{visit['iterSeq']} {visit['status']} ({why}): {visit['gave']}"
 
 
 def _cut(text: str, most: int) -> str:

@@ -1,6 +1,6 @@
 """`smartAction`: a model that carries out one instruction with tools."""
 
-from stepweave.execution.outcome import Result
+from stepweave.execution.outcome import Outcome, Result
 from stepweave.execution.work import Work
 from stepweave.expressions.scope import Scope
 from stepweave.graph.locating import node_problem
@@ -9,7 +9,7 @@ from stepweave.graph.problem import Problem
 from stepweave.graph.spec import Field
 from stepweave.nodes.inputs import Inputs
 from stepweave.nodes.model_call import ModelCall
-from stepweave.nodes.tool_user import ToolUserData, only_output, run_tool_user, tool_user_faults
+from stepweave.nodes.tool_user import ToolUserData, lost_tool_user, only_output, run_tool_user, tool_user_faults
 from stepweave.texts import Text
 
 NO_INSTRUCTION = Text("指令为空", "the instruction is empty")
@@ -43,3 +43,6 @@ class SmartAction:
         if not instruction.strip():
             return call.failed(NO_INSTRUCTION)
         return run_tool_user(node, data, call, work, system="", prompt=instruction)
+
+    def lost(self, node: Node, work: Work, reason: Text) -> Outcome:
+        return lost_tool_user(node, work, reason)

@@ -7,9 +7,11 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator
 from pydantic import Field as Shape
 
-from stepweave.agents.request import Abilities, LoopRequest, LoopResult, McpServer
+from stepweave.agents.remains import remains
+from stepweave.agents.request import Abilities, LoopRequest, LoopResult, McpServer, ProviderFailed
 from stepweave.agents.tools.table import ALWAYS, TOOLS
-from stepweave.execution.outcome import Result
+from stepweave.execution import log
+from stepweave.execution.outcome import Outcome, Result, failed
 from stepweave.execution.skill import Skill
 from stepweave.execution.work import Work
 from stepweave.graph import shape
@@ -17,7 +19,7 @@ from stepweave.graph.model import Node
 from stepweave.graph.problem import cut
 from stepweave.graph.shape import DataModel, Fault
 from stepweave.graph.spec import Field
-from stepweave.nodes.model_call import ModelCall
+from stepweave.nodes.model_call import ModelCall, told
 from stepweave.nodes.model_data import model_faults
 from stepweave.nodes.naming import repeated, single_output
 from stepweave.texts import Text
@@ -102,6 +104,17 @@ def run_tool_user(
     )
     result = run_agent(request, work)
     return call.outcome(result, (output,)) if isinstance(result, LoopResult) else result
+
+
+def lost_tool_user(node: Node, work: Work, reason: Text) -> Outcome:
+    """The failure of a visit whose process was lost again and again, with what it had stored. Inputs are not resolved
+    once more: they may be what kills the process."""
+    error = log.entry("ERROR", work.clock.now(), reason.to(work.language))
+    if work.saved is None:
+        return failed(error["message"], logs=(error,))
+    result = remains(work.saved, ProviderFailed(reason, retryable=False), error)
+    envelope = told(result, work, node.data["model"], whole=True)
+    return failed(error["message"], logs=result.logs, whole=True, **envelope)
 
 
 def only_output(node: Node) -> tuple[Field, ...]:

@@ -11,8 +11,7 @@ from stepweave.adapters.aws.connect import Connection, read_secret
 from stepweave.clock import SystemClock
 from stepweave.errors import SettingInvalid
 from stepweave.runtime.engine import Engine, Ports
-from stepweave.runtime.models import LazyModels
-from stepweave.services.visit_work import Equipment
+from stepweave.runtime.equipment import context_rules_of, equipment_of
 from stepweave.settings import Settings, read_settings
 from stepweave.texts import Text
 
@@ -32,9 +31,10 @@ def build_engine(given: Settings, connection: Connection, **options: Any) -> Eng
     """`options` are those of `Engine`, for who wants it otherwise: the local server, tests."""
     return Engine(
         Ports(connection.items(), connection.blobs(), connection.chains(), SystemClock()),
-        equipment=Equipment(LazyModels(given), given.trace_max_bytes, given.tools_private_hosts),
+        equipment=equipment_of(given),
         events_kept=timedelta(hours=given.events_ttl_hours),
         flat=given.workflow_workspace_legacy_flat_inject,
+        context=context_rules_of(given),
         **options,
     )
 

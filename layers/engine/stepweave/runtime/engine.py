@@ -1,6 +1,7 @@
 """The composition root: every service over one set of ports. AWS and memory differ only in what is passed in."""
 
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from stepweave.clock import Clock
@@ -11,22 +12,31 @@ from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.advance import Advance
 from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
+from stepweave.services.context_access import ContextAccess
+from stepweave.services.context_desk import ContextDesk
+from stepweave.services.context_index import VisitIndex
+from stepweave.services.context_queries import ContextQueries
+from stepweave.services.context_tokens import ContextRules, ContextTokens
 from stepweave.services.creating import Creating
 from stepweave.services.ending import Ending
 from stepweave.services.event_log import EventLog
 from stepweave.services.files import Files
 from stepweave.services.memory import RunMemory
+from stepweave.services.planning import Plan, by_model
 from stepweave.services.redrive import UNSEEN, Redrive
 from stepweave.services.runs import RunService
+from stepweave.services.skills import SkillService
 from stepweave.services.sweep import Sweep
 from stepweave.services.visit_work import Equipment
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
 from stepweave.store.skills import SkillStore
+from stepweave.store.tokens import Tokens
 from stepweave.store.workflows import Workflows
 from stepweave.store.workspace import Workspaces
 
 EVENTS_KEPT = timedelta(hours=25)
+CONTEXT_RULES = ContextRules()
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class Engine:
         unseen: timedelta = UNSEEN,
         flat: bool = False,
         bounds: Bounds = DYNAMODB,
+        plan: Plan = by_model,
+        context: ContextRules = CONTEXT_RULES,
     ) -> None:
         self.ports = ports
         self.specs = specs
@@ -58,11 +70,20 @@ class Engine:
         self.files = Files(self.store, workspaces, ports.blobs, ports.clock)
         pauses = Pauses(ports.items)
         self.closing = Closing(self.store, pauses, ports.chains, ports.clock, events_kept)
+        skills = SkillStore(ports.items, ports.blobs)
+        self.skills = SkillService(skills, ports.clock)
         self.asks = Asks(self.store, pauses, ports.chains, ports.clock)
         self.ending = Ending(self.store, ports.clock, self.closing)
         self.runs = RunService(self.store, self.workflows, ports.chains, ports.clock, workspaces)
         self.creating = Creating(self.runs, workspaces)
         self.events = EventLog(self.store, self.workflows, self.memory)
+        index = VisitIndex(ports.clock, self.memory)
+        self.context_tokens = ContextTokens(Tokens(ports.items), self.store, ports.clock, context)
+        self.context_queries = ContextQueries(self.store, self.memory, index, ports.clock)
+        self.context_desk = ContextDesk(
+            self.context_tokens, self.context_queries, self.workflows, ports.clock, enabled=context.enabled
+        )
+        self.equipment = replace(equipment, context=self._context_access() if context.enabled else None)
         self.redrive = Redrive(
             runs=self.store,
             workflows=self.workflows,
@@ -80,6 +101,7 @@ class Engine:
             asks=self.asks,
             closing=self.closing,
             files=self.files,
+            tokens=self.context_tokens,
             events_kept=events_kept,
         )
         self.advance = Advance(
@@ -91,9 +113,18 @@ class Engine:
             memory=self.memory,
             closing=self.closing,
             pauses=pauses,
-            equipment=equipment,
+            equipment=self.equipment,
             workspaces=workspaces,
-            skills=SkillStore(ports.items, ports.blobs),
+            skills=skills,
             flat=flat,
             bounds=bounds,
+            plan=plan,
         )
+
+    def _context_access(self) -> ContextAccess:
+        def serving() -> AbstractContextManager[str]:
+            from stepweave.runtime.loopback import serve  # only functions that run agents listen
+
+            return serve(self.context_desk)
+
+        return ContextAccess(self.context_tokens, serving)

@@ -3,13 +3,13 @@
 from typing import Any
 
 from stepweave.execution.cost import Price
-from stepweave.settings import Settings
+from stepweave.settings import ProviderSettings
 
 
 class LazyModels:
     """`Models` (execution) that imports the agents package when a node first wants a model: `flow` never does."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ProviderSettings) -> None:
         self._settings = settings
 
     def open(self, name: str, play: Any) -> Any:

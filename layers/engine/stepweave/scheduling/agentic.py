@@ -110,13 +110,15 @@ class _Turn:
         return status
 
     def _go_on(self, decided: Mapping[str, Any] | None, node_id: str) -> None:
-        """After a visit: an `output` that gave something ends the run, `isFinal` ends it with one, else the planner."""
+        """After a visit: an `output` that gave something ends the run, `isFinal` ends it with one, else the planner is
+        asked. An `output` that was to be the last is, also where it failed and was passed over."""
         if self._end is not None:
             return
+        is_final = decided is not None and decided["isFinal"]
         ended = self._ended.get(node_id)
-        if ended is not None and ended.status == "SUCCESS" and node_id in self._graph.outputs:
+        if ended is not None and node_id in self._graph.outputs and (is_final or ended.status == "SUCCESS"):
             self._end = RunEnd("SUCCESS")
-        elif decided is not None and decided["isFinal"]:
+        elif is_final:
             self._conclude()
         else:
             self._ask()

@@ -12,7 +12,7 @@ from stepweave.expressions.conversion import convert
 from stepweave.expressions.paths import MISSING
 from stepweave.expressions.structured import find_object
 from stepweave.expressions.templates import to_text
-from stepweave.graph.model import Planner
+from stepweave.graph.model import USER_INPUT, Node, Planner
 from stepweave.graph.problem import quoted
 from stepweave.graph.topology import Graph
 from stepweave.texts import Text
@@ -20,6 +20,7 @@ from stepweave.texts import Text
 _REASON_CHARACTERS = 2_000
 _INSTRUCTION_CHARACTERS = 20_000
 _NAMED_NODES = 30
+_NOTHING = ("", "null", "none")
 
 Decided = dict[str, Any]
 
@@ -49,13 +50,18 @@ def visits_left(graph: Graph, ledger: Ledger) -> int:
     return _planner(graph).max_visits - (total(ledger) - len(graph.roots))
 
 
+def palette(graph: Graph) -> list[Node]:
+    """The nodes that a planner is shown: those drawn, but for the `userInput` nodes, which run by themselves."""
+    return [node for node in graph.nodes.values() if node.type != USER_INPUT and node.id != graph.off_canvas]
+
+
 def _read(found: Mapping[str, Any], graph: Graph) -> Decided:
     final = convert(found.get("isFinal") or False, "boolean")
     if final is MISSING:
         raise Refused(Text("isFinal 必须是 true 或 false", "isFinal must be true or false"))
     reason = to_text(found.get("reason"))[:_REASON_CHARACTERS]
     instruction = found.get("instruction")
-    following = found.get("next") or None
+    following = _next(found, graph)
     if isinstance(instruction, str) and instruction.strip() and following in (None, graph.off_canvas):
         if graph.off_canvas is None:
             raise Refused(
@@ -66,7 +72,7 @@ def _read(found: Mapping[str, Any], graph: Graph) -> Decided:
             )
         decided: Decided = {"next": graph.off_canvas, "reason": reason, "isFinal": final}
         decided["instruction"] = instruction[:_INSTRUCTION_CHARACTERS]
-        return decided | ({"script": found["script"]} if isinstance(found.get("script"), list) else {})
+        return decided | ({"script": found["script"]} if found.get("script") is not None else {})
     if following is None and not final:
         raise Refused(
             Text("next 为空时 isFinal 必须为 true", "next may be null only where isFinal is true: name a node")
@@ -76,19 +82,27 @@ def _read(found: Mapping[str, Any], graph: Graph) -> Decided:
     return {"next": following, "reason": reason, "isFinal": final}
 
 
+def _next(found: Mapping[str, Any], graph: Graph) -> Any:
+    """Models write spaces around an id, and null as a word."""
+    following = found.get("next") or None
+    if not isinstance(following, str) or following in graph.nodes:
+        return following
+    following = following.strip()
+    return None if following.lower() in _NOTHING and following not in graph.nodes else following
+
+
 def _check_node(following: Any, graph: Graph) -> None:
     if isinstance(following, str) and following in graph.nodes and following != graph.off_canvas:
         return
+    name = quoted(to_text(following))
     if following == graph.off_canvas:
-        raise Refused(
-            Text(f"next 为 {quoted(following)} 时需要 instruction", f"next {quoted(following)} needs an instruction")
-        )
-    names = [quoted(node_id) for node_id in graph.nodes if node_id != graph.off_canvas]
+        raise Refused(Text(f"next 为 {name} 时需要 instruction", f"next {name} needs an instruction"))
+    names = [quoted(node.id) for node in palette(graph)]
     listed = ", ".join(names[:_NAMED_NODES]) + (", …" if len(names) > _NAMED_NODES else "")
     raise Refused(
         Text(
-            f"节点 {quoted(following)} 不存在，可选的节点：{listed}",
-            f"there is no node {quoted(following)}; the nodes are {listed}",
+            f"节点 {name} 不存在，可选的节点：{listed}",
+            f"there is no node {name}; the nodes are {listed}",
         )
     )
 

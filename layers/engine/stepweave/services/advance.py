@@ -12,7 +12,7 @@ from typing import Any
 from stepweave import ids
 from stepweave.clock import Clock
 from stepweave.errors import Superseded, Unavailable
-from stepweave.execution.outcome import Asked, Result, Unfinished, failed
+from stepweave.execution.outcome import Asked, Result, Unfinished
 from stepweave.execution.step import Step
 from stepweave.execution.view import View
 from stepweave.execution.visit import PLANNER, START, Visit, VisitBody
@@ -26,7 +26,8 @@ from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
 from stepweave.services.memory import RunMemory
-from stepweave.services.planning import Planning
+from stepweave.services.planning import Plan, Planning, by_model
+from stepweave.services.recovery import CLOSED, Recovery
 from stepweave.services.retries import LONGEST_IN_PROCESS, Retries
 from stepweave.services.settling import Settling
 from stepweave.services.skills import RunSkills
@@ -64,6 +65,7 @@ class Advance:
         skills: SkillStore,
         flat: bool = False,
         bounds: Bounds = DYNAMODB,
+        plan: Plan = by_model,
     ) -> None:
         self._runs = runs
         self._workflows = workflows
@@ -88,7 +90,8 @@ class Advance:
             bounds=bounds,
         )
         self._retries = Retries(runs)
-        self._planning = Planning(specs, self._left_by)
+        self._recovery = Recovery(runs, pauses, specs, self._retries)
+        self._planning = Planning(specs, self._left_by, plan)
 
     def step(self, step: Step, chain: str, remaining: Callable[[], float]) -> Step:
         """Does one step of a chain and gives the next one. Raises `Superseded`, `Unavailable`: call the step again.
@@ -159,10 +162,16 @@ class Advance:
     def _work_node(self, step: Step, graph: Graph, work: VisitWork, reason: Text | None) -> Step:
         decided = self._planning.decided(graph, work.visit)
         node = self._planning.node(graph, work.visit, decided)
+        waiting = work.visit.waiting
+        pause = self._pauses.get(step.run_id, waiting) if waiting is not None and reason is None else None
+        if pause is not None and pause.status == "CLOSED":
+            reason = CLOSED
         if reason is not None:
-            return self._settling.end(step, graph, work, failed(reason.to(work.language)), decided)
-        if work.visit.waiting is not None and not self._take_answer(work, work.visit.waiting):
-            return step.asking()
+            return self._settling.end(step, graph, work, self._recovery.fail(node, work, reason), decided)
+        if waiting is not None:
+            if pause is None or pause.status == "OPEN":
+                return step.asking()  # not visible yet is as good as open: `Asks.sleep` looks again
+            work.take_answer(pause)
         if work.visit.chunk and work.saved is None and not work.tries:
             work.emit("status", _AGAIN.to(work.language))  # an earlier invocation died after it had streamed something
         while True:
@@ -180,16 +189,6 @@ class Advance:
             if delay > LONGEST_IN_PROCESS:
                 return step.later(math.ceil(delay))
             self._clock.sleep(delay)
-
-    def _take_answer(self, work: VisitWork, clarify_id: str) -> bool:
-        """Whether the question has been answered; raises `RunEnded` when it was closed with its run."""
-        pause = self._pauses.get(work.visit.run_id, clarify_id)
-        if pause is None or pause.status == "OPEN":
-            return False  # not visible yet is as good as open: the chain sleeps, and `Asks.sleep` looks again
-        if pause.status == "CLOSED":
-            raise RunEnded
-        work.take_answer(pause)
-        return True
 
     def _result(self, graph: Graph, node: Node, work: VisitWork) -> Result:
         visit = work.visit

@@ -1,6 +1,7 @@
 """Questions to people (protocol rule A): a chain goes to sleep on one, a person answers it, the chain is woken."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from stepweave import clock as times
@@ -22,6 +23,10 @@ from stepweave.services.backoff import Backoff
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
 from stepweave.texts import Text
+
+WAKING = timedelta(seconds=50)
+"""How long a chain that was woken may take to commit its answer. Its token is invalid meanwhile because it was called, not
+because the chain is lost. Shorter than the shortest interval of the sweep, so that the next one believes what it sees."""
 
 
 class Asks:
@@ -68,7 +73,10 @@ class Asks:
         _refuse_unless_open(pause)
         if not pause.question.accepts(answer):
             raise _does_not_fit(pause.question)
-        return self._wake(self._store(pause, answer))
+        if self._wake(self._store(pause, answer)):
+            return True
+        self._runs.check_again(run.run_id, times.to_json(self._clock.now()))
+        return False
 
     def _store(self, pause: Pause, answer: Any) -> Pause:
         backoff = Backoff(self._clock)
@@ -99,16 +107,28 @@ class Asks:
         except Unavailable:
             return False
 
-    def wake_again(self, run_id: str) -> None:
-        """For the sweep: wakes chains whose answer is there; one that cannot be woken is ended, for redrive to restart."""
+    def wake_again(self, run_id: str) -> bool:
+        """For the sweep: wakes chains whose answer is there; one that cannot be woken is ended, for redrive to restart.
+
+        False when there was such a chain: somebody has to look again soon whether it has gone on.
+        """
+        now = self._clock.now()
+        all_awake = True
         for pause in self._pauses.of(run_id):
             if pause.status != "ANSWERED" or pause.token is None:
                 continue
             visit = self._runs.visit(run_id, pause.visit_uuid)
             if visit is None or visit.is_over or visit.waiting != pause.clarify_id:
                 continue
-            if not self._chains.wake(pause.token, self._woken(visit, pause)):
+            all_awake = False
+            woken_at = pause.woken_at or pause.answered_at
+            assert woken_at is not None, "an answered question has the time of its answer"
+            is_on_its_way = now - times.from_json(woken_at) < WAKING
+            if not self._pauses.waking(pause, times.to_json(now)):
+                continue  # somebody else is waking it now
+            if not self._chains.wake(pause.token, self._woken(visit, pause)) and not is_on_its_way:
                 self._chains.stop(visit.owner)
+        return all_awake
 
     def open(self, run_id: str) -> list[Pause]:
         """The open questions of a run, the newest first."""

@@ -23,7 +23,7 @@ from stepweave.store.runs import Runs
 from stepweave.store.tokens import ContextToken, Tokens
 
 TRUSTED_SECONDS = 1.0
-"""How long a token that this process has made counts without looking again; elsewhere none counts unread."""
+"""How long a token counts without looking again, with the process that made it and runs its visit; with no other."""
 
 _CLEANED_AT_ONCE = 500
 
@@ -113,16 +113,19 @@ class ContextTokens:
     def recognise(self, given: Sequence[str], *, own_only: bool = False) -> Grant | None:
         """What the token stands for, of all that a request carries: it must be one. None: it is no good.
 
-        `own_only`: tokens that this process has not made itself are no good either.
+        `own_only`: only tokens that this process has made are any good, and one that was a second ago still is.
         """
         if len(given) != 1 or not ids.CONTEXT_TOKEN.fullmatch(given[0]):
             return None
         token_hash = _hash(given[0])
+        return self._recall(token_hash) if own_only else self._read(token_hash)
+
+    def _recall(self, token_hash: str) -> Grant | None:
         now = self._clock.monotonic()
         with self._lock:
             own = self._own.get(token_hash)
         if own is None:
-            return None if own_only else self._read(token_hash)
+            return None
         if own.grant is None or now - own.read_at >= TRUSTED_SECONDS:
             own.grant, own.read_at = self._read(token_hash), now
         return own.grant

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
 from stepweave.execution.visit import VisitBody
@@ -13,13 +14,14 @@ _BYTES = 32 * 1024 * 1024
 
 
 class RunMemory:
-    """Bounded by bytes, the least recently used goes first."""
+    """Bounded by bytes, the least recently used goes first. Thread-safe."""
 
     def __init__(self, runs: Runs, most_bytes: int = _BYTES) -> None:
         self._runs = runs
         self._most_bytes = most_bytes
         self._bytes = 0
         self._entries: OrderedDict[tuple[str, str], tuple[int, Any]] = OrderedDict()
+        self._lock = Lock()
 
     def inputs(self, run_id: str) -> Mapping[str, Any]:
         known: Mapping[str, Any] | None = self._recall(run_id, "")
@@ -44,19 +46,26 @@ class RunMemory:
         """Only what has been committed may be remembered."""
         self._remember(run_id, visit_uuid, body, weigh(body_to_json(body)))
 
+    def forget(self, run_id: str) -> None:
+        with self._lock:
+            for place in [place for place in self._entries if place[0] == run_id]:
+                self._bytes -= self._entries.pop(place)[0]
+
     def _recall(self, run_id: str, name: str) -> Any:
-        entry = self._entries.get((run_id, name))
-        if entry is None:
-            return None
-        self._entries.move_to_end((run_id, name))
-        return entry[1]
+        with self._lock:
+            entry = self._entries.get((run_id, name))
+            if entry is None:
+                return None
+            self._entries.move_to_end((run_id, name))
+            return entry[1]
 
     def _remember(self, run_id: str, name: str, value: Any, size: int) -> None:
         if size > self._most_bytes // 4:
             return
-        before = self._entries.pop((run_id, name), None)
-        self._bytes += size - (before[0] if before else 0)
-        self._entries[run_id, name] = (size, value)
-        while self._bytes > self._most_bytes:
-            _, (dropped, _) = self._entries.popitem(last=False)
-            self._bytes -= dropped
+        with self._lock:
+            before = self._entries.pop((run_id, name), None)
+            self._bytes += size - (before[0] if before else 0)
+            self._entries[run_id, name] = (size, value)
+            while self._bytes > self._most_bytes:
+                _, (dropped, _) = self._entries.popitem(last=False)
+                self._bytes -= dropped

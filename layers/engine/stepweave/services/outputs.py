@@ -41,9 +41,12 @@ class Outputs:
         return [visit_uuid for visit_uuid in uuids if not heads[visit_uuid].dead]
 
     def _visited(self, run: Run, graph: Graph) -> list[str] | None:
-        """AGENTIC: an `output` that gave something ended the run; one that failed before may have been passed over."""
+        """AGENTIC: an `output` that gave something ended the run; one that failed before may have been passed over.
+
+        The count of visits is the run's once its end can be seen, which may be after its last event can.
+        """
         visits = self._runs.visits(run.run_id)
-        if len(visits) < run.visits:
+        if not run.is_over or len(visits) < run.visits:
             return None
         ended = [visit for visit in visits if visit.node_id in graph.outputs and visit.status == "SUCCESS"]
         return [visit.visit_uuid for visit in sorted(ended, key=lambda visit: graph.order[visit.node_id])]

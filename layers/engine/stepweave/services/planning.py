@@ -1,7 +1,7 @@
 """The planner's part in a step of an AGENTIC run: its visits, found by their numbers, and what they decided."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepweave import ids
 from stepweave.execution.ledger import total
@@ -13,22 +13,36 @@ from stepweave.graph.off_canvas import instructed
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 
+if TYPE_CHECKING:
+    from stepweave.nodes.planner import Past
+
+
+Plan = Callable[[Graph, Specs, View, "Past", Any], Outcome]
+"""How a decision is come to, from what the planner may know of the run; the last argument is an `execution.Work`."""
+
+
+def by_model(graph: Graph, specs: Specs, view: View, past: "Past", work: Any) -> Outcome:
+    from stepweave.nodes.planner import plan  # only the function that plans needs it
+
+    return plan(graph, specs, view, past, work)
+
 
 class Planning:
     """`left_by` gives what an ended visit left behind, by run and visit."""
 
-    def __init__(self, specs: Specs, left_by: Callable[[str, str], VisitBody]) -> None:
+    def __init__(self, specs: Specs, left_by: Callable[[str, str], VisitBody], plan: Plan = by_model) -> None:
         self._specs = specs
         self._left_by = left_by
+        self._plan = plan
 
     def plan(self, graph: Graph, view: View, visit: Visit, work: Any) -> Outcome:
         """Runs a visit of the planner; `work` is an `execution.Work`."""
-        from stepweave.nodes.planner import Past, plan  # only the function that plans needs it
+        from stepweave.nodes.planner import Past
 
         number = total(visit.ledger)
         first = number == len(graph.roots)
         before = None if first else self._planned(visit.run_id, number - 1)
-        return plan(graph, self._specs, view, Past(visit.ledger, before), work)
+        return self._plan(graph, self._specs, view, Past(visit.ledger, before), work)
 
     def decided(self, graph: Graph, visit: Visit) -> Mapping[str, Any] | None:
         """The decision that chose a visit: the planner's visits are numbered by the visits before them."""

@@ -8,6 +8,7 @@ from stepweave.clock import Clock
 from stepweave.execution.run import Run
 from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
+from stepweave.services.context_tokens import ContextTokens
 from stepweave.services.files import Files
 from stepweave.services.redrive import Redrive
 from stepweave.store.runs import Runs
@@ -29,10 +30,12 @@ class Sweep:
         asks: Asks,
         closing: Closing,
         files: Files,
+        tokens: ContextTokens,
         events_kept: timedelta,
     ) -> None:
         self._runs = runs
         self._files = files
+        self._tokens = tokens
         self._asks = asks
         self._clock = clock
         self._redrive = redrive
@@ -55,6 +58,7 @@ class Sweep:
                 wrong.append(error)
                 self._runs.check_again(run.run_id, times.to_json(now + SHORTEST))
         expired = self._files.expire_due(_AT_ONCE)
+        self._tokens.clean()
         if wrong:
             raise ExceptionGroup(f"{len(wrong)} of {len(due)} runs could not be looked after", wrong)
         return len(due) + expired
@@ -76,9 +80,9 @@ class Sweep:
             return
         now = self._clock.now()
         if not run.is_over:
-            self._asks.wake_again(run_id)
+            all_awake = self._asks.wake_again(run_id)
             self._redrive.redrive(run_id)
-            self._runs.check_again(run_id, times.to_json(now + _interval(run, now)))
+            self._runs.check_again(run_id, times.to_json(now + (_interval(run, now) if all_awake else SHORTEST)))
         elif run.closing:
             if not self._closing.close(run_id):
                 self._runs.check_again(run_id, times.to_json(now + SHORTEST))

@@ -1,6 +1,7 @@
 """One invocation's hold on a visit: streams deltas while the node runs, fenced by its attempt (protocol rules F and S)."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from stepweave.clock import Clock
 from stepweave.events import records
 from stepweave.events.records import Record
 from stepweave.execution.bridge import Bridge
+from stepweave.execution.context_query import ContextQuery
 from stepweave.execution.outcome import Asked
 from stepweave.execution.pause import Answer, Pause
 from stepweave.execution.run import Run
@@ -18,6 +20,7 @@ from stepweave.execution.visit import SavedState, Visit
 from stepweave.execution.work import Models, RunEnded, StreamKind
 from stepweave.items import Equals, OutcomeUnknown, Put, WriteConflict, WriteRefused, missing
 from stepweave.services.backoff import Backoff
+from stepweave.services.context_access import ContextAccess
 from stepweave.store import pauses
 from stepweave.store.commit import Commit
 from stepweave.store.documents import Document, dump
@@ -42,12 +45,14 @@ class Fenced(Exception):
 @dataclass(frozen=True, slots=True)
 class Equipment:
     """What a deployment lends to nodes: its models, the bytes each field of a stored trace may have, whether tools may
-    call hosts that are not public, and the bridge that agents run across."""
+    call hosts that are not public, the bridge that agents run across, and the way to ask what came before (the engine's
+    own affair; None: context queries are switched off)."""
 
     models: Models
     trace_limit: int
     private_hosts: bool = False
     bridge: Bridge | None = None
+    context: ContextAccess | None = None
 
 
 class VisitWork:
@@ -71,6 +76,7 @@ class VisitWork:
         self.models = equipment.models
         self.trace_limit = equipment.trace_limit
         self.private_hosts = equipment.private_hosts
+        self._context = equipment.context
         self.bridge = equipment.bridge
         self.workspace = workspace
         self.skills = skills
@@ -80,6 +86,7 @@ class VisitWork:
         self._gathered: list[Record] = []
         self._characters = 0
         self._flushed_at = clock.monotonic()
+        self._others_write = False
 
     @property
     def language(self) -> Language:
@@ -88,6 +95,11 @@ class VisitWork:
     @property
     def tries(self) -> int:
         return self.visit.tries
+
+    @property
+    def context_query(self) -> Callable[[], AbstractContextManager[ContextQuery]] | None:
+        context = self._context
+        return (lambda: context.open(self.visit)) if context is not None else None
 
     @property
     def saved(self) -> Mapping[str, Any] | None:
@@ -112,6 +124,8 @@ class VisitWork:
         self.tick()
 
     def tick(self) -> None:
+        if self._context is not None:
+            self._context.renew(self.visit)
         gap = max(FLUSH_SECONDS, FLUSH_SECONDS_A_WRITER * self.run.running)
         if self._gathered and (
             self._characters > _GATHERED_CHARACTERS or self.clock.monotonic() - self._flushed_at >= gap
@@ -178,6 +192,8 @@ class VisitWork:
     def flush(self, **parts: Any) -> None:
         """Writes what was gathered, with further `parts` of a `Commit`. Raises `RunEnded`, `Fenced`."""
         backoff = Backoff(self.clock)
+        if self._others_write:
+            self._look()  # a commit that is sure to be lost costs more than a look
         while True:
             if self.run.is_over:
                 raise RunEnded
@@ -186,12 +202,19 @@ class VisitWork:
                 self.run = self._runs.commit(commit)
                 return self._written(commit.visit_after)
             except (WriteRefused, WriteConflict, OutcomeUnknown):
-                self.run, visit, _ = self._runs.read(self.visit.run_id, self.visit.visit_uuid, ())
-                if visit.owner != self.visit.owner or visit.attempt != self.visit.attempt or visit.is_over:
-                    raise Fenced(visit) from None
+                backoff.wait()  # before the look: what is seen before a wait is old after it, and the commit lost again
+                visit = self._look()
                 if visit.chunk > self.visit.chunk:
                     return self._written(visit)
-                backoff.wait()
+
+    def _look(self) -> Visit:
+        """Sees how the run stands, and gives the visit as it stands. Raises `Fenced`."""
+        before = self.run.rev
+        self.run, visit, _ = self._runs.read(self.visit.run_id, self.visit.visit_uuid, ())
+        self._others_write = self.run.rev > before
+        if visit.owner != self.visit.owner or visit.attempt != self.visit.attempt or visit.is_over:
+            raise Fenced(visit) from None
+        return visit
 
     def _written(self, visit: Visit) -> None:
         self.visit = visit

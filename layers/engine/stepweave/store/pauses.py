@@ -20,7 +20,7 @@ from stepweave.items import (
 )
 from stepweave.ports import ItemStore
 from stepweave.store import heads
-from stepweave.store.commit import unfinished
+from stepweave.store.commit import still_mine, unfinished
 
 _PREFIX = "PAUSE#"
 
@@ -69,6 +69,29 @@ class Pauses:
         )
         return from_item(item)
 
+    def waking(self, pause: Pause, moment: str) -> bool:
+        """Notes that its token is about to be called once more; False when somebody else has noted that meanwhile."""
+        seen = Equals("wokenAt", pause.woken_at) if pause.woken_at is not None else Absent("wokenAt")
+        try:
+            self._items.update(Update(_key(pause.run_id, pause.clarify_id), sets={"wokenAt": moment}, condition=seen))
+        except (WriteRefused, WriteConflict, OutcomeUnknown):
+            return False
+        return True
+
+    def withdraw(self, pause: Pause, visit: Visit) -> None:
+        """OPEN → CLOSED because the visit that asked fails (rule V), if it is still the caller's.
+
+        Raises `WriteRefused`, `WriteConflict`, `OutcomeUnknown`: read again.
+        """
+        self._items.transact(
+            [
+                Update(
+                    _key(pause.run_id, pause.clarify_id), sets={"status": "CLOSED"}, condition=Equals("status", "OPEN")
+                ),
+                Check(heads.head_key(visit.run_id, visit.visit_uuid), still_mine(visit)),
+            ]
+        )
+
     def close(self, pause: Pause) -> Pause:
         """OPEN → CLOSED with the end of the run (rule X); an answered one stays answered."""
         while True:
@@ -111,6 +134,7 @@ def from_item(item: Item) -> Pause:
         status=item["status"],
         answer=json.loads(item["answer"]) if "answer" in item else None,
         answered_at=item.get("answeredAt"),
+        woken_at=item.get("wokenAt"),
         token=item.get("token"),
         token_order=item.get("tokenOrder"),
     )

@@ -38,6 +38,7 @@ class Connection:
             "runs": given.runs_table,
             "visits": given.visits_table,
             "events": given.events_table,
+            "tokens": given.tokens_table,
         }
         if given.api_keys_table is not None:
             tables["apiKeys"] = given.api_keys_table

@@ -1,0 +1,1 @@
+"""Agents that run across a Hermes Bridge: the protocol, the engine's side of it, and the bundled bridge's."""
