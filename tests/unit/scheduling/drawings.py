@@ -1,14 +1,16 @@
 """Graphs in one line, outcomes by name, and facts in which everything is known: for decisions that read as examples."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stepweave.execution.ledger import Ledger, after, count, mask, total
 from stepweave.execution.outcome import Outcome, failed, succeeded
 from stepweave.execution.run import Run
-from stepweave.execution.visit import START, Join, PendingEdges, Visit, VisitBody
+from stepweave.execution.visit import PLANNER, START, Join, PendingEdges, Visit, VisitBody
 from stepweave.graph.model import Node, parse_definition
 from stepweave.graph.topology import Graph
+from stepweave.scheduling.agentic import decide_agentic
 from stepweave.scheduling.decide import decide
 from stepweave.scheduling.decision import DYNAMODB, Bounds, Decision, Facts, FactsMissing
 
@@ -20,11 +22,12 @@ def takes(branch: str | None) -> Outcome:
     return succeeded("ok", {}, branch=branch)
 
 
-def drawn(arrows: str, **data: Mapping[str, Any]) -> Graph:
+def drawn(arrows: str, *, planner: Mapping[str, Any] | None = None, **data: Mapping[str, Any]) -> Graph:
     """`in > a b; pick:yes > c`: from each node to those behind the arrow, after the colon the handle.
 
     The type of a node is its name without digits: `in` and `out` are light, `pick` has branches, the rest have effects.
-    The order of appearance is that of `graphData.nodes`. `data` is that of a node, by its id.
+    The order of appearance is that of `graphData.nodes`. `data` is that of a node, by its id. With a `planner` the
+    graph is AGENTIC.
     """
     edges, names = [], []
     for part in arrows.split(";"):
@@ -33,7 +36,8 @@ def drawn(arrows: str, **data: Mapping[str, Any]) -> Graph:
         names += [source, *targets.split()]
         edges += [{"source": source, "target": each, "sourceHandle": handle or None} for each in targets.split()]
     nodes = [{"id": name, "type": _type(name), "data": dict(data.get(name, {}))} for name in dict.fromkeys(names)]
-    return Graph.of(parse_definition({"name": "drawn", "graphData": {"nodes": nodes, "edges": edges}}))
+    mode = {"mode": "AGENTIC", "planner": {"model": "m", **planner}} if planner is not None else {}
+    return Graph.of(parse_definition({"name": "drawn", "graphData": {"nodes": nodes, "edges": edges}, **mode}))
 
 
 def _type(name: str) -> str:
@@ -59,7 +63,9 @@ class Rides:
     def has_branches(self, node: Node) -> bool:
         return node.type == "pick"
 
-    def run(self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts) -> Outcome:
+    def run(
+        self, node: Node, reach: int, body: Callable[[str], VisitBody | None], facts: Facts, ledger: Ledger = ()
+    ) -> Outcome:
         self.saw[node.id] = [body(each) for each in self.needs.get(node.id, [])]
         self.ran.append(node.id)
         return self.outcomes.get(node.id, GOOD)
@@ -104,14 +110,52 @@ def ends(
     known = {name: Join(1, dict(edges)) for name, edges in (joins or {}).items()}
     run = run or RUN
     facts = Facts(run, visit(graph, node_id, **visit_changes), outcome, joins=known, hand_over=hand_over)
+    return _with_all_facts(decide, graph, facts, rides, bounds)
+
+
+def wanders(
+    graph: Graph,
+    node_id: str,
+    outcome: Outcome | None = GOOD,
+    *,
+    visited: Iterable[str] = (),
+    decided: Mapping[str, Any] | None = None,
+    rides: Rides | None = None,
+    bounds: Bounds = DYNAMODB,
+    run: Run | None = None,
+    hand_over: bool = False,
+    **visit_changes: Any,
+) -> Decision:
+    """The same in an AGENTIC graph, after these visits; `decided` is what chose the one that ends."""
+    ledger = ledger_of(graph, visited)
+    iteration = (
+        total(ledger) if node_id == PLANNER else 1 if node_id == START else count(ledger, graph.order[node_id]) + 1
+    )
+    changes = {"status": "RUNNING", "owner": "c", "reach": mask(ledger), "ledger": ledger, **visit_changes}
+    own = Visit("0000c0de", f"visit of {node_id}", node_id, iteration, **changes)
+    facts = Facts(run or RUN, own, outcome, hand_over=hand_over, decided=decided)
+    return _with_all_facts(decide_agentic, graph, facts, rides or Rides(), bounds)
+
+
+def ledger_of(graph: Graph, visited: Iterable[str]) -> Ledger:
+    """What the ledger says after these visits, the newest last."""
+    ledger: Ledger = ()
+    for node_id in visited:
+        ledger = after(ledger, graph.order[node_id])
+    return ledger
+
+
+def _with_all_facts(
+    follow: Callable[[Graph, Facts, Rides, Bounds], Decision], graph: Graph, facts: Facts, rides: Rides, bounds: Bounds
+) -> Decision:
     while True:
         rides.ran.clear()
         try:
-            return decide(graph, facts, rides, bounds)
+            return follow(graph, facts, rides, bounds)
         except FactsMissing as missing:
             known = {**facts.joins, **{name: Join() for name in missing.joins}}
             bodies = {**facts.bodies, **{each: VisitBody({}, {"data": {"by": each}}) for each in missing.bodies}}
-            facts = Facts(run, facts.visit, outcome, joins=known, bodies=bodies, hand_over=hand_over)
+            facts = replace(facts, joins=known, bodies=bodies)
 
 
 def edges_of(pending: tuple[PendingEdges, ...]) -> list[tuple[str, tuple[int, ...]]]:
