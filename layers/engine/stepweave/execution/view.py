@@ -69,8 +69,7 @@ class View:
 
     def _visited(self) -> Iterator[str]:
         """Latest visit first (contract §3)."""
-        ids = tuple(self._graph.order)
-        return (ids[position] for position, _ in self._ledger)
+        return (self._graph.ids[position] for position, _ in self._ledger)
 
     def declared(self, node_id: str) -> frozenset[str] | None:
         node = self._graph.nodes[node_id]

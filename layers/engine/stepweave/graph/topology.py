@@ -76,6 +76,11 @@ class Graph:
         return tuple(edge.source for edge in self._incoming[node_id])
 
     @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The nodes by their places: the other way round than `order`."""
+        return tuple(self.order)
+
+    @cached_property
     def roots(self) -> tuple[str, ...]:
         """Where a run starts: the `userInput` nodes, in a DAG those without incoming edges."""
         return tuple(

@@ -23,7 +23,7 @@ from stepweave.graph.topology import Graph
 from stepweave.nodes import planner_prompt
 from stepweave.nodes.inputs import Inputs
 from stepweave.nodes.model_call import ModelCall
-from stepweave.scheduling.planning import Decided, Refused, read_decision
+from stepweave.scheduling.planning import Decided, Refused, planner_of, read_decision
 from stepweave.texts import Text
 
 MOST_REFUSALS = 3
@@ -44,8 +44,7 @@ def plan(graph: Graph, specs: Specs, scope: Scope, past: Past, work: Work) -> Ou
 
     A decision that is refused is told to the planner, who is asked again. Raises what `work` raises.
     """
-    planner = graph.planner
-    assert planner is not None, "a saved AGENTIC definition has a planner"
+    planner = planner_of(graph)
     inputs = Inputs.of(pseudo_node(graph), scope)
     known = data_of(past.before.output) if past.before is not None else {}
     visits = planner_prompt.visits_so_far(graph, scope, past, known.get("visits", []))
@@ -98,8 +97,7 @@ def _playable(decided: Decided, model: str) -> Decided:
 
 def pseudo_node(graph: Graph) -> Node:
     """The planner as a node, for what nodes have in common; validation knows no such type."""
-    assert graph.planner is not None, "a saved AGENTIC definition has a planner"
-    return Node(id=PLANNER, type=PLANNER, data={"model": graph.planner.model})
+    return Node(id=PLANNER, type=PLANNER, data={"model": planner_of(graph).model})
 
 
 def _together(results: Sequence[LoopResult]) -> LoopResult:

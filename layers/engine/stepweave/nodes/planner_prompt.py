@@ -45,7 +45,7 @@ def visits_so_far(graph: Graph, scope: Scope, past: "Past", known: Visits) -> Vi
         return []
     decided = past.before.decision or {}
     position, iteration = past.ledger[0]
-    node_id = tuple(graph.order)[position]
+    node_id = graph.ids[position]
     envelope = scope.envelope(node_id) or {}
     failed = envelope.get("status") == 400
     branch = (envelope.get("metadata") or {}).get("selectedBranch")

@@ -10,7 +10,7 @@ from stepweave.execution.outcome import Outcome
 from stepweave.execution.visit import PLANNER, START, PendingEdges, VisitBody, VisitStatus
 from stepweave.graph.model import Node
 from stepweave.graph.topology import Graph
-from stepweave.scheduling.decide import Rides, body_of
+from stepweave.scheduling.decide import Rides, is_passed_over, left_by
 from stepweave.scheduling.decision import (
     DYNAMODB,
     RESERVED_ITEMS,
@@ -18,7 +18,6 @@ from stepweave.scheduling.decision import (
     Decision,
     Ended,
     Facts,
-    FactsMissing,
     Place,
     RunEnd,
     Started,
@@ -153,7 +152,7 @@ class _Turn:
         """The status under the fail strategy (contract §3); the planner is told of a failure that was skipped."""
         if outcome.status == "SUCCESS":
             return "SUCCESS"
-        if (self._facts.run.fail_strategy or node.common.fail_strategy) == "skip":
+        if is_passed_over(node, self._facts):
             return "SKIPPED"
         self._end = RunEnd("FAILED", node.id, outcome.error)
         return "FAILED"
@@ -164,15 +163,7 @@ class _Turn:
         return self._last(), Place(iteration, self._ledger[0][1], self._ledger)
 
     def _last(self) -> str:
-        return tuple(self._graph.order)[self._ledger[0][0]]
+        return self._graph.ids[self._ledger[0][0]]
 
     def _body(self, node_id: str) -> VisitBody | None:
-        """What a node left behind in its latest visit: in this very decision, or before it."""
-        if node_id in self._ended:
-            outcome = self._ended[node_id].outcome
-            return body_of(outcome) if outcome is not None else None
-        if node_id == self._facts.visit.node_id and self._facts.outcome is not None:
-            return body_of(self._facts.outcome)
-        if node_id not in self._facts.bodies:
-            raise FactsMissing(bodies=frozenset([node_id]))
-        return self._facts.bodies[node_id]
+        return left_by(node_id, self._ended, self._facts)

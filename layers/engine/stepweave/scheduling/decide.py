@@ -6,7 +6,7 @@ that are ready run here and now; nodes with an effect are started. The end of th
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from stepweave.execution.ledger import Ledger
@@ -125,7 +125,7 @@ class _Walk:
         if outcome.status == "SUCCESS":
             self._follow(node_id, outcome.branch, reach)
             return "SUCCESS"
-        if (self._facts.run.fail_strategy or node.common.fail_strategy) == "skip":
+        if is_passed_over(node, self._facts):
             self._follow(node_id, self._rides.else_branch(node), reach)
             return "SKIPPED"
         self._end = RunEnd("FAILED", node_id, outcome.error)
@@ -211,15 +211,7 @@ class _Walk:
         self._ended[node.id] = Ended(node.id, self._judge(node.id, outcome, reach), outcome, reach, source)
 
     def _body(self, node_id: str) -> VisitBody | None:
-        """What a node left behind: in this very decision, or before it."""
-        if node_id == self._facts.visit.node_id and self._facts.outcome is not None:
-            return body_of(self._facts.outcome)
-        if node_id in self._ended:
-            outcome = self._ended[node_id].outcome
-            return body_of(outcome) if outcome is not None else None
-        if node_id not in self._facts.bodies:
-            raise FactsMissing(bodies=frozenset([node_id]))
-        return self._facts.bodies[node_id]
+        return left_by(node_id, self._ended, self._facts)
 
     def _close(self) -> None:
         """The end of the run as a join over the sinks; a single sink needs no item."""
@@ -240,5 +232,22 @@ class _Walk:
         self._end = RunEnd("SUCCESS")
 
 
-def body_of(outcome: Outcome) -> VisitBody:
+def is_passed_over(node: Node, facts: Facts) -> bool:
+    """Whether the run goes on when the node fails (contract §3, `skip`)."""
+    return (facts.run.fail_strategy or node.common.fail_strategy) == "skip"
+
+
+def left_by(node_id: str, ended: Mapping[str, Ended], facts: Facts) -> VisitBody | None:
+    """What a node left behind in its latest visit: in this very decision, or before it. Raises `FactsMissing`."""
+    if node_id in ended:
+        outcome = ended[node_id].outcome
+        return _body_of(outcome) if outcome is not None else None
+    if node_id == facts.visit.node_id and facts.outcome is not None:
+        return _body_of(facts.outcome)
+    if node_id not in facts.bodies:
+        raise FactsMissing(bodies=frozenset([node_id]))
+    return facts.bodies[node_id]
+
+
+def _body_of(outcome: Outcome) -> VisitBody:
     return VisitBody(outcome.variables, outcome.envelope, outcome.logs, outcome.error)

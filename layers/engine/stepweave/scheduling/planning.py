@@ -47,7 +47,7 @@ def read_decision(answer: str, graph: Graph, ledger: Ledger) -> Decided:
 
 def visits_left(graph: Graph, ledger: Ledger) -> int:
     """How many nodes the planner may still visit; `userInput` nodes ran by themselves and do not count."""
-    return _planner(graph).max_visits - (total(ledger) - len(graph.roots))
+    return planner_of(graph).max_visits - (total(ledger) - len(graph.roots))
 
 
 def palette(graph: Graph) -> list[Node]:
@@ -110,7 +110,7 @@ def _check_node(following: Any, graph: Graph) -> None:
 def _check_limits(decided: Decided, graph: Graph, ledger: Ledger) -> None:
     """An `output` may always be visited: a planner at its limit can still bring the run to an end."""
     following = decided["next"]
-    planner = _planner(graph)
+    planner = planner_of(graph)
     if following is None or following in graph.outputs:
         return
     if visits_left(graph, ledger) <= 0:
@@ -133,6 +133,6 @@ def _check_limits(decided: Decided, graph: Graph, ledger: Ledger) -> None:
         )
 
 
-def _planner(graph: Graph) -> Planner:
+def planner_of(graph: Graph) -> Planner:
     assert graph.planner is not None, "a saved AGENTIC definition has a planner"
     return graph.planner

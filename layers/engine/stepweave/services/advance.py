@@ -25,7 +25,7 @@ from stepweave.ports import Chains
 from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
-from stepweave.services.memory import RunMemory
+from stepweave.services.memory import RunMemory, left_by
 from stepweave.services.planning import Plan, Planning, by_model
 from stepweave.services.recovery import CLOSED, Recovery
 from stepweave.services.retries import LONGEST_IN_PROCESS, Retries
@@ -215,11 +215,4 @@ class Advance:
         return result
 
     def _left_by(self, run_id: str, visit_uuid: str) -> VisitBody:
-        """What a node that leads here left behind; the commit that ended it may still be becoming visible."""
-        backoff = Backoff(self._clock)
-        for _ in range(_UNSEEN_TRIES):
-            body = self._memory.body(run_id, visit_uuid)
-            if body is not None:
-                return body
-            backoff.wait()
-        raise Unavailable(f"what visit {visit_uuid} of run {run_id} left behind cannot be seen")
+        return left_by(self._memory, self._clock, run_id, visit_uuid, tries=_UNSEEN_TRIES)

@@ -9,7 +9,7 @@ from stepweave.events import records
 from stepweave.events.records import Record
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.run import Run
-from stepweave.execution.visit import PLANNER, START, Visit, VisitBody
+from stepweave.execution.visit import PLANNER, Visit, VisitBody
 from stepweave.graph.topology import Graph
 from stepweave.scheduling.decision import Decision, Ended, RunEnd, Started
 from stepweave.store import heads
@@ -51,15 +51,14 @@ def compose(
     changes: dict[str, Any] = {}
     if decision.status is not None:
         changes |= {"status": decision.status, "endedAt": moment}
-    if decision.status is not None and visit.node_id == PLANNER and own is not None:
-        if own.body.decision is not None:
+    if decision.status is not None and own is not None:
+        bodies[visit.visit_uuid] = own.packed
+        if not visit.is_hidden:
+            sort += 1
+            changes["sortOrder"] = sort
+            events += _told(graph, replace(visit, status=decision.status, sort_order=sort))
+        elif own.body.decision is not None:
             events.append(records.planner_decision(own.body.decision))
-        bodies[visit.visit_uuid] = own.packed
-    elif decision.status is not None and visit.node_id != START and own is not None:
-        sort += 1
-        changes["sortOrder"] = sort
-        events += _told(graph, replace(visit, status=decision.status, sort_order=sort))
-        bodies[visit.visit_uuid] = own.packed
     for ended in decision.ended:
         sort += 1
         rider = _ended_visit(visit, ended, sort, moment)

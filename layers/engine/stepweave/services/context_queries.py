@@ -19,7 +19,7 @@ from stepweave.services.context_cut import cut_fields, cut_value
 from stepweave.services.context_index import VisitIndex
 from stepweave.services.context_meta import LogKind, told_by
 from stepweave.services.context_view import ContextView, RunView, VisitView, before, uuid_of
-from stepweave.services.memory import RunMemory
+from stepweave.services.memory import RunMemory, left_by
 from stepweave.store.runs import Runs
 from stepweave.texts import Text
 
@@ -130,13 +130,8 @@ class ContextQueries:
             raise _no_node(node_id, iteration)
         number = iteration or latest
         visit_uuid = uuid_of(view.run, node_id, number)
-        backoff = Backoff(self._clock)
-        for _ in range(_UNSEEN_TRIES):
-            body = self._memory.body(view.run.run_id, visit_uuid)
-            if body is not None:
-                return {"nodeId": node_id, "iterSeq": number, "visitUuid": visit_uuid}, body
-            backoff.wait()
-        raise Unavailable(f"what visit {visit_uuid} of run {view.run.run_id} left behind cannot be seen")
+        body = left_by(self._memory, self._clock, view.run.run_id, visit_uuid, tries=_UNSEEN_TRIES)
+        return {"nodeId": node_id, "iterSeq": number, "visitUuid": visit_uuid}, body
 
     def _facts(self, run: Run, graph: Graph, current: Visit) -> dict[str, VisitFact]:
         """A visit and all that lies before it."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from stepweave import ids
-from stepweave.execution.ledger import count
 from stepweave.execution.run import Run
 from stepweave.execution.visit import Visit
 from stepweave.graph.topology import Graph
@@ -75,7 +74,7 @@ def before(graph: Graph, visit: Visit) -> list[tuple[str, int]]:
         (node_id, iteration)
         for node_id, position in graph.order.items()
         if visit.reach >> position & 1
-        for iteration in range(1, (count(visit.ledger, position) or 1) + 1)
+        for iteration in range(1, visit.latest(position) + 1)
     ]
 
 

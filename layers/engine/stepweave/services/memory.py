@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Any
 
+from stepweave.clock import Clock
+from stepweave.errors import Unavailable
 from stepweave.execution.visit import VisitBody
+from stepweave.services.backoff import Backoff
 from stepweave.store.documents import weigh
 from stepweave.store.heads import body_to_json
 from stepweave.store.runs import Runs
@@ -69,3 +72,14 @@ class RunMemory:
             while self._bytes > self._most_bytes:
                 _, (dropped, _) = self._entries.popitem(last=False)
                 self._bytes -= dropped
+
+
+def left_by(memory: RunMemory, clock: Clock, run_id: str, visit_uuid: str, *, tries: int) -> VisitBody:
+    """What an ended visit left behind; the commit that ended it may still be becoming visible. Raises `Unavailable`."""
+    backoff = Backoff(clock)
+    for _ in range(tries):
+        body = memory.body(run_id, visit_uuid)
+        if body is not None:
+            return body
+        backoff.wait()
+    raise Unavailable(f"what visit {visit_uuid} of run {run_id} left behind cannot be seen")
