@@ -1,13 +1,14 @@
 """A server that speaks Bedrock's ConverseStream, its event stream encoding included, one reply a request."""
 
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from zlib import crc32
+
+from tests.builders.listening import on_loopback
 
 _STRING = 7  # of the types that a header of an event may have
 _ERRORS = {400: "ValidationException", 429: "ThrottlingException", 503: "ServiceUnavailableException"}
@@ -66,17 +67,8 @@ def ended(reason: str, usage: tuple[int, int]) -> list[Event]:
 @contextmanager
 def bedrock_server(*replies: BedrockReply) -> Iterator[BedrockServer]:
     """Serves on loopback while the context is open; after the last reply it answers 400, which no test expects."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server = BedrockServer(f"http://127.0.0.1:{http.server_port}", list(replies))
-    http.told = server  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(_Handler, lambda url: BedrockServer(url, list(replies))) as server:
         yield server
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 def encoded(headers: Mapping[str, str], payload: bytes) -> bytes:

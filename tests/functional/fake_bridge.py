@@ -5,8 +5,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.builders.listening import on_loopback
 
 Reply = Callable[[BaseHTTPRequestHandler], None]
 
@@ -25,18 +27,8 @@ class FakeBridge:
 
 @contextmanager
 def fake_bridge(*replies: Reply) -> Iterator[FakeBridge]:
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    bridge = FakeBridge(f"http://127.0.0.1:{http.server_port}", replies)
-    http.told = bridge  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(_Handler, lambda url: FakeBridge(url, replies), lambda bridge: bridge.closing.set()) as bridge:
         yield bridge
-    finally:
-        bridge.closing.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 def event(kind: str, **data: Any) -> bytes:

@@ -5,8 +5,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.builders.listening import on_loopback
 
 Called = Callable[[Mapping[str, Any]], Any]
 """Takes the arguments and gives the result of `tools/call`, or raises for a JSON-RPC error."""
@@ -50,18 +52,12 @@ def texts(*texts: str, error: bool = False) -> Called:
 @contextmanager
 def tool_server(tools: Mapping[str, Called], status: int = 200) -> Iterator[ToolServer]:
     """Serves on loopback while the context is open; with a `status` that is not 200 it answers nothing else."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server = ToolServer(f"http://127.0.0.1:{http.server_port}/mcp", tools, status=status)
-    http.told = server  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+
+    def told(url: str) -> ToolServer:
+        return ToolServer(f"{url}/mcp", tools, status=status)
+
+    with on_loopback(_Handler, told, lambda server: server.closing.set()) as server:
         yield server
-    finally:
-        server.closing.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,8 +5,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
+
+from tests.builders.listening import on_loopback
 
 
 @dataclass(frozen=True)
@@ -59,18 +61,12 @@ class OpenAIServer:
 @contextmanager
 def openai_server(*replies: Reply) -> Iterator[OpenAIServer]:
     """Serves on loopback while the context is open; after the last reply it answers 418, which no test expects."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server = OpenAIServer(f"http://127.0.0.1:{http.server_port}/v1", list(replies))
-    http.told = server  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+
+    def told(url: str) -> OpenAIServer:
+        return OpenAIServer(f"{url}/v1", list(replies))
+
+    with on_loopback(_Handler, told, lambda server: server.closing.set()) as server:
         yield server
-    finally:
-        server.closing.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

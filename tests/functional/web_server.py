@@ -4,8 +4,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.builders.listening import on_loopback
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -24,18 +26,8 @@ class WebServer:
 @contextmanager
 def web_server(answers: Mapping[str, Answer]) -> Iterator[WebServer]:
     """Serves while the context is open; other paths are 404."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server = WebServer(f"http://127.0.0.1:{http.server_port}", answers)
-    http.told = server  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with on_loopback(_Handler, lambda url: WebServer(url, answers), lambda server: server.closing.set()) as server:
         yield server
-    finally:
-        server.closing.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 def says(body: bytes, content_type: str = "text/plain; charset=utf-8", status: int = 200, **headers: str) -> Answer:

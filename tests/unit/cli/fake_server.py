@@ -5,9 +5,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.builders.listening import on_loopback
 
 KEY, ADMIN_KEY = "key-for-runs", "key-for-admins"
 RUN_ID = "1a2b3c4d"
@@ -102,20 +104,13 @@ def _status(node: str, status: str, **rest: Any) -> dict[str, Any]:
 @contextmanager
 def fake_server() -> Iterator[FakeServer]:
     """Serves on loopback while the context is open."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    http.daemon_threads = True  # a connection kept alive by a client must not keep the test waiting
-    server = FakeServer(f"http://127.0.0.1:{http.server_port}")
-    http.told = server  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server
-    finally:
+
+    def release(server: FakeServer) -> None:
         server.closing.set()
         server.answered.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
+
+    with on_loopback(_Handler, FakeServer, release) as server:
+        yield server
 
 
 class _Handler(BaseHTTPRequestHandler):
