@@ -9,6 +9,7 @@ import os
 import pytest
 
 from tests.property.chaos.mutations import LEFT_OUT, LeftOut, mutated
+from tests.property.chaos.palettes import palette
 from tests.property.chaos.schedule import SMALLEST_BOUND, lived
 from tests.property.chaos.weather import FINE
 
@@ -25,6 +26,12 @@ def blocks(number: int) -> list[range]:
 @pytest.mark.parametrize("seeds", blocks(SCHEDULES), ids=str)
 def test_every_run_ends_right_whatever_happens_to_it(seeds: range) -> None:
     wrong = {seed: found for seed in seeds if (found := lived(seed).wrong)}
+    assert not wrong
+
+
+@pytest.mark.parametrize("seeds", blocks(SCHEDULES // 3), ids=str)
+def test_every_agentic_run_ends_right_with_one_visit_for_one_decision(seeds: range) -> None:
+    wrong = {seed: found for seed in seeds if (found := lived(seed, draw=palette).wrong)}
     assert not wrong
 
 

@@ -12,14 +12,7 @@ from tests.property.chaos.streams import stream_faults
 from tests.property.chaos.world import INPUTS, World
 
 
-def examine(world: World) -> list[str]:
-    """Everything that is wrong with a world that has lived."""
-    if world.wrong or not world.is_over:
-        return world.wrong or ["the run never ended"]
-    return list(_Examination(world).faults())
-
-
-class _Examination(Examination):
+class DagExamination(Examination):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._visits: dict[str, Visit] = {visit.node_id: visit for visit in self.heads}

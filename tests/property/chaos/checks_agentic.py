@@ -22,14 +22,7 @@ from tests.property.chaos.world import INPUTS, RUN_ID, World
 _PLANNER_FAILED = "规划器执行失败"
 
 
-def examine_agentic(world: World) -> list[str]:
-    """Everything that is wrong with a world that has lived."""
-    if world.wrong or not world.is_over:
-        return world.wrong or ["the run never ended"]
-    return list(_Examination(world).faults())
-
-
-class _Examination(Examination):
+class AgenticExamination(Examination):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         broken = {(visit.node_id, visit.iteration) for visit in self.broken}

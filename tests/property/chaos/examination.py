@@ -32,6 +32,16 @@ class Examination:
             if visit.visit_uuid in self.left and self.left[visit.visit_uuid].error == GIVEN_UP.zh
         ]
 
+    @classmethod
+    def of(cls, world: World) -> list[str]:
+        """Everything that is wrong with a world that has lived."""
+        if world.wrong or not world.is_over:
+            return world.wrong or ["the run never ended"]
+        return list(cls(world).faults())
+
+    def faults(self) -> Iterator[str]:
+        raise NotImplementedError
+
     def common_faults(self) -> Iterator[str]:
         yield from self._log()
         yield from self._counters()

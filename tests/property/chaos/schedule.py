@@ -7,8 +7,8 @@ from random import Random
 
 from stepweave.services import settling
 from stepweave.store import documents
-from tests.property.chaos.checks import examine
-from tests.property.chaos.checks_agentic import examine_agentic
+from tests.property.chaos.checks import DagExamination
+from tests.property.chaos.checks_agentic import AgenticExamination
 from tests.property.chaos.weather import Weather, storm
 from tests.property.chaos.workflows import Workflow, workflow
 from tests.property.chaos.world import World
@@ -33,7 +33,7 @@ def lived(
     world = World(seed, drawn, weather, bound)
     with small_numbers(chance):
         world.live()
-        world.wrong = examine_agentic(world) if drawn.is_agentic else examine(world)
+        world.wrong = (AgenticExamination if drawn.is_agentic else DagExamination).of(world)
     return world
 
 

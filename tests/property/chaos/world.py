@@ -32,7 +32,7 @@ _MOST_AT_ONCE = 8
 
 
 class World:
-    """`wrong` gathers what must never happen; `checks.examine` adds to it what the end shows.
+    """`wrong` gathers what must never happen; an `Examination` adds to it what the end shows.
 
     `bound` is the number of items a transaction may hold. The weather is bad until `weather.until` steps have passed;
     after that a run must come to its end by itself, with nothing but the redrives and the closing that the sweep does.
