@@ -9,7 +9,9 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import boto3
 import pytest
 
 from tests.e2e.server import Server
@@ -51,6 +53,26 @@ class Up:
                 raise AssertionError(f"stepweave up was not ready in time:\n{self.log.read_text()}")
             time.sleep(0.1)
         return Server.of(json.loads(ready.read_text()), self._process.pid)
+
+    def endpoint_url(self) -> str:
+        """Of every AWS service of the emulator, once the process is ready."""
+        url: str = self._environment()["AWS_ENDPOINT_URL"]
+        return url.replace("host.docker.internal", "127.0.0.1")
+
+    def client(self, service: Any) -> Any:
+        """A client of one AWS service of the emulator."""
+        environment = self._environment()
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint_url(),
+            region_name=environment["AWS_DEFAULT_REGION"],
+            aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    def _environment(self) -> dict[str, str]:
+        told: dict[str, str] = json.loads((self.data_dir / "sam-local.json").read_text())["Parameters"]
+        return told
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
         assert self._process is not None

@@ -1,9 +1,7 @@
 """The API as the stack serves it: API Gateway → Lambda → Mangum, bounded answers instead of streams (contract §5)."""
 
-import json
 from dataclasses import replace
 
-import boto3
 import httpx
 import pytest
 
@@ -15,17 +13,8 @@ from tests.e2e.server import Server
 def gateway(up: tuple[Up, Server]) -> Server:
     """The same server, reached through the emulator's gateway."""
     process, server = up
-    environment = json.loads((process.data_dir / "sam-local.json").read_text())["Parameters"]
-    endpoint = environment["AWS_ENDPOINT_URL"].replace("host.docker.internal", "127.0.0.1")
-    client = boto3.client(
-        "apigatewayv2",
-        endpoint_url=endpoint,
-        region_name="us-east-1",
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-    )
-    (api,) = client.get_apis()["Items"]
-    return replace(server, base_url=f"{endpoint}/_aws/execute-api/{api['ApiId']}/$default")
+    (api,) = process.client("apigatewayv2").get_apis()["Items"]
+    return replace(server, base_url=f"{process.endpoint_url()}/_aws/execute-api/{api['ApiId']}/$default")
 
 
 def test_a_run_is_created_started_and_followed_in_bounded_answers(gateway: Server) -> None:
