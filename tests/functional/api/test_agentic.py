@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stepweave.services import visit_work
 from tests.functional.api.stack import Stack
 
 
@@ -104,6 +105,48 @@ def test_a_visit_tells_the_decision_it_follows_from_and_the_visit_it_comes_from(
     told = [visit["decisionJson"] and json.loads(visit["decisionJson"])["reason"] for visit in visits]
     assert told == [None, "first", "r", "second", None]
     assert {visit["offCanvas"] for visit in visits} == {False}
+
+
+@pytest.fixture
+def looking() -> list[Any]:
+    """A planner that looks closer before it decides, is refused, and decides with what it has seen."""
+    look = [{"tool": {"name": "get_node_output", "args": {"nodeId": "search", "field": "found"}}}]
+    return [
+        decide("search"),
+        look,
+        decide("nowhere"),
+        [{"decide": {"next": "out", "reason": "$tool", "isFinal": True}}],
+    ]
+
+
+def test_the_planner_looks_closer_with_the_context_tools(stack: Stack, looking: list[Any]) -> None:
+    run_id = play(stack, LOOP, looking)
+    assert result(stack, run_id)["status"] == "SUCCESS"
+    seen = json.loads(decisions(stack, run_id)[1]["reason"])
+    assert (seen["nodeId"], seen["data"], seen["iterSeq"]) == ("search", "find tea after ", 1)
+
+
+def test_the_planner_sees_the_chain_of_visits_that_it_decides_after(stack: Stack) -> None:
+    look = [{"tool": {"name": "get_predecessor_paths", "args": {}}}]
+    script = [decide(each) for each in ("search", "critique", "search")]
+    run_id = play(stack, LOOP, [*script, look, [{"decide": {"next": None, "reason": "$tool", "isFinal": True}}]])
+    seen = json.loads(decisions(stack, run_id)[3]["reason"])
+    assert seen["nodeIds"][:-1] == ["in", "critique", "search"]
+    assert seen["backtrackEdgeKeys"] == ["critique->search"]
+
+
+def test_a_planner_without_context_queries_decides_all_the_same(looking: list[Any]) -> None:
+    stack = Stack(hermes_context_query_enabled=False)
+    run_id = play(stack, LOOP, looking)
+    assert result(stack, run_id)["status"] == "SUCCESS"
+    assert "get_node_output" in decisions(stack, run_id)[1]["reason"], "it is told that there is no such tool"
+
+
+def test_a_planner_that_asks_on_and_on_ends_the_run_with_a_sentence(stack: Stack) -> None:
+    look = [{"tool": {"name": "workflow_context_list", "args": {}}}]
+    shown = result(stack, play(stack, LOOP, [decide("search"), *[look] * 30], maxSteps=5))
+    assert shown["status"] == "FAILED"
+    assert "maxSteps (5)" in shown["error"]
 
 
 def test_history_and_events_tell_the_same_visits_and_decisions(stack: Stack) -> None:
@@ -305,8 +348,9 @@ def counted(items: Any) -> Iterator[list[str]]:
         delattr(items, name)
 
 
-def test_a_visit_costs_the_same_however_long_the_run_is(stack: Stack) -> None:
+def test_a_visit_costs_the_same_however_long_the_run_is(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """Law 6: the requests of a decision and a visit, early in the run and late."""
+    monkeypatch.setattr(visit_work, "FLUSH_SECONDS", 3600)  # how often a slow machine writes deltas is another matter
     stack.save(agentic(LOOP, [decide("search"), decide("critique")] * 60 + [decide("out")], maxVisitsPerNode=100))
     stack.start_run("wandering", variables={"topic": "tea"})
     spent: list[int] = []

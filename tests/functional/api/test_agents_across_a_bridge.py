@@ -73,6 +73,28 @@ def test_a_model_without_tools_is_called_by_the_engine_itself() -> None:
     assert told["outputs"]["data"] == {"result": "hi"}
 
 
+def test_a_model_that_only_looks_up_what_came_before_is_no_agent() -> None:
+    with fake_bridge(answers(500)) as bridge:
+        look = [{"tool": {"name": "workflow_context_list", "args": {}}}]
+        node = {"type": "llm", "userPrompt": "go", "contextTools": True, "script": [look, [{"text": "$tool"}]]}
+        told = finished(Stack(**across(bridge.url)), node)
+        assert bridge.bodies == []
+    assert '"nodeId": "in"' in told["outputs"]["data"]["result"]
+
+
+def test_what_a_planner_has_done_beside_the_palette_runs_across_the_bridge_and_the_planner_here() -> None:
+    off_canvas = {"decide": {"next": None, "instruction": "do this", "reason": "r", "isFinal": True}}
+    nodes = {"in": {"type": "userInput"}, "out": {"type": "output"}}
+    planner = {"model": SCRIPT, "script": [[off_canvas]], "allowOffCanvas": True}
+    with fake_bridge(streams(event("result", text="from the bridge"))) as bridge:
+        stack = Stack(**across(bridge.url))
+        stack.save(definition("one", nodes, [], mode="AGENTIC", planner=planner))
+        told = stack.data("GET", f"/api/v1/workflows/one/runs/{stack.finish_run('one')}")
+        [body] = bridge.bodies
+    assert told["outputs"]["data"]["result"] == "from the bridge"
+    assert "do this" in body["prompt"]
+
+
 @pytest.mark.parametrize(("strategy", "status"), [("abort", "FAILED"), ("skip", "SUCCESS")])
 def test_a_bridge_that_dies_again_and_again_ends_the_node_by_its_strategy(strategy: str, status: str) -> None:
     retry = {"maxAttempts": 2, "backoffSeconds": 0}

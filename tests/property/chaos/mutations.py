@@ -5,15 +5,16 @@ The words must be there exactly once, so that whoever changes the engine learns 
 
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from random import Random
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
 from stepweave import ids
-from stepweave.scheduling import decide
+from stepweave.scheduling import agentic, decide
 from stepweave.services import event_log
 from stepweave.services.advance import Advance
 from stepweave.services.asks import Asks
@@ -26,7 +27,9 @@ from stepweave.store.commit import Commit
 from stepweave.store.documents import Documents
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
-from tests.property.chaos.weather import Weather
+from tests.property.chaos.palettes import palette
+from tests.property.chaos.weather import FINE, Weather
+from tests.property.chaos.workflows import Workflow, workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,13 @@ def mutated(*words: Words) -> Iterator[None]:
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """A rule as the words that it is made of, the weather in which it is missed (None: drawn), and a schedule in which
-    it was missed once; a change of the engine makes other schedules, so that the ones after it may be needed too."""
+    it was missed once; a change of the engine makes other schedules, so that the ones after it may be needed too.
+    `draw` draws the workflow."""
 
     words: tuple[Words, ...]
     weather: Weather | None
     seed: int
+    draw: Callable[[Random], Workflow] = workflow
 
 
 _CROWD = Weather(twin=0.5, slow=0.9, overtime=1, death=0.01, until=4000)
@@ -166,6 +171,40 @@ LEFT_OUT = {
     ),
     "Q: readers take contiguous batches only": LeftOut(
         (Words(event_log, "contiguous", "if first > last + 1:", "if False:"),), _SLOW, 500006
+    ),
+    "AGENTIC: the planner's visits are numbered by the visits before them": LeftOut(
+        (Words(agentic._Turn, "_ask", "Place(total(self._ledger), 1, self._ledger)", "Place(1, 1, self._ledger)"),),
+        FINE,
+        1,
+        palette,
+    ),
+    "AGENTIC: the planner is asked when all inputs have run": LeftOut(
+        (Words(agentic._Turn, "_open", "if not self._rest:", "if True:"),), FINE, 9, palette
+    ),
+    "AGENTIC: a visit leaves the ledger with itself in it": LeftOut(
+        (Words(agentic._Turn, "_leave", "self._ledger = after(", "("),), FINE, 1, palette
+    ),
+    "AGENTIC: a decision that is final ends the run after its visit": LeftOut(
+        (Words(agentic._Turn, "_go_on", "elif is_final:", "elif False:"),), FINE, 2, palette
+    ),
+    "AGENTIC: an overtaken planner commits nothing": LeftOut(
+        (
+            Words(commit, "still_mine", 'Equals("attempt", visit.attempt), ', ""),
+            Words(VisitWork, "_look", " or visit.attempt != self.visit.attempt", ""),
+            Words(Settling, "_read_again", " or visit.attempt != before.attempt", ""),
+        ),
+        _CROWD,
+        10,
+        palette,
+    ),
+    "AGENTIC: a lost answer of a commit that decided is looked up": LeftOut(
+        (Words(Settling, "_read_again", "state.certain = False", "pass"),), _FOG_AND_CANCEL, 1, palette
+    ),
+    "AGENTIC: a visit that a decision chose is started again by who finds it over": LeftOut(
+        (Words(Advance, "_fenced", "return self._settling.replay(step, chain, graph, visit)", "return step.ended()"),),
+        _CROWD,
+        1,
+        palette,
     ),
     "Q: a large batch has a place of its own": LeftOut(
         (Words(Documents, "pack", "place = ", "place = name or "),), None, 500002

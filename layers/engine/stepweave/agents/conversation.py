@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
 from pydantic_ai.agent import CallToolsNode
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, UserPromptPart
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
 from pydantic_ai.usage import RunUsage
@@ -15,7 +15,7 @@ from pydantic_graph import End
 from stepweave.agents.limits import check_limits
 from stepweave.agents.models import OpenedModel
 from stepweave.agents.native import native_output
-from stepweave.agents.request import LoopRequest, NodeStopped
+from stepweave.agents.request import MOST_REFUSALS, LoopRequest, NodeStopped
 from stepweave.agents.script import Play
 from stepweave.agents.state import OpenQuestion
 from stepweave.agents.talk import Spent, is_bridged
@@ -90,26 +90,30 @@ class Conversation:
             await stack.enter_async_context(model)
             agent, prompt = await self._agent(model, stack)
             results = DeferredToolResults(calls=dict(answers)) if answers else None
-            run = await stack.enter_async_context(
-                agent.iter(
-                    prompt if self.messages is None else None,
-                    message_history=self.messages,
-                    deferred_tool_results=results,
-                    usage=self._usage,
-                )
-            )
+            said = prompt if self.messages is None else None
+            while (refusal := await self._converse(agent, said, results)) is not None:
+                said, results = refusal.to(self._work.language), None
+
+    async def _converse(
+        self, agent: Agent[None, Any], said: str | None, results: DeferredToolResults | None
+    ) -> Text | None:
+        """To the model's next final answer, or to its questions; what is wrong with the answer, where it is to answer
+        again."""
+        async with agent.iter(
+            said, message_history=self.messages, deferred_tool_results=results, usage=self._usage
+        ) as run:
             node = run.next_node
             while not isinstance(node, End):
                 if Agent.is_model_request_node(node):
                     self._begin_turn([*run.all_messages(), node.request])
                     response = await listen(run, node, self._transcript.thinking)
                     if not response.tool_calls:
-                        self._conclude(response)
-                        return
+                        return self._conclude(run.all_messages(), response)
                 elif Agent.is_call_tools_node(node):
                     await self._use_tools(run, node)
                 node = await run.next(node)
             self._leave_open(run.all_messages(), node.data.output)
+            return None
 
     async def _agent(self, model: Model[Any], stack: AsyncExitStack) -> tuple[Agent[None, Any], str]:
         """The agent, and the prompt for it.
@@ -154,10 +158,16 @@ class Conversation:
                 if self._toolset is not None:
                     self._toolset.hear(event, calls)
 
-    def _conclude(self, response: ModelResponse) -> None:
-        self.turns += 1
+    def _conclude(self, messages: Sequence[ModelMessage], response: ModelResponse) -> Text | None:
         self.text = text_of(response)
         self.cut_short = cut_short(response)
+        judge = self._request.judge
+        refusal = judge(self.text) if judge is not None and _prompts(messages) <= MOST_REFUSALS else None
+        if refusal is None:
+            self.turns += 1
+        else:
+            self.messages = messages  # the turn is completed, and counted, when the next one begins
+        return refusal
 
     def _leave_open(self, messages: Sequence[ModelMessage], output: DeferredToolRequests) -> None:
         """The turn is completed but for the person's answers."""
@@ -173,6 +183,11 @@ class Conversation:
             )
             for number, call in enumerate(output.calls, start=1)
         )
+
+
+def _prompts(messages: Sequence[ModelMessage]) -> int:
+    """The first, and one for each answer that was refused."""
+    return sum(isinstance(part, UserPromptPart) for message in messages for part in message.parts)
 
 
 def _responses(messages: Sequence[ModelMessage]) -> int:

@@ -199,9 +199,11 @@ def _talk(
 ) -> Talk:
     """The one place that knows whether agents run across a bridge (contract §2, `hermes.enabled`). A talk that has been
     held goes on in the way it began, whatever the setting says by now."""
-    if work.bridge is not None and request.abilities is not None and (held is None or is_bridged(held)):
+    is_agent = request.abilities is not None and request.abilities.asks
+    if work.bridge is not None and is_agent and (held is None or is_bridged(held)):
         from stepweave.agents.bridge.conversation import BridgedConversation
 
+        assert request.abilities is not None
         return BridgedConversation(work.bridge, request, request.abilities, work, transcript, spent, between_turns)
     from stepweave.agents.conversation import Conversation  # the agent library, which a bridge spares this process
 

@@ -1,6 +1,6 @@
 """What goes into the loop and what comes out of it. Nothing here needs the agent library."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ class McpServer:
 @dataclass(frozen=True, slots=True)
 class Abilities:
     """What a model may do beside answering: `tools` by name, those of `servers`, read the files of its `skill`, ask a
-    person where it `asks` (`clarify`), and ask what came `before` it (contract §6). `max_steps` bounds the requests to the
+    person where it `asks` (`clarify`; it is an agent then), and ask what came `before` it (contract §6). `max_steps` bounds the requests to the
     model over the whole visit, `max_total_tokens` what it reads and writes."""
 
     tools: tuple[str, ...] = ()
@@ -34,13 +34,21 @@ class Abilities:
     max_total_tokens: int | None = None
 
 
+Judge = Callable[[str], Text | None]
+"""What is wrong with a model's final answer, told to it as it stands; None: nothing."""
+
+MOST_REFUSALS = 3
+"""How often a refused answer is asked for again (contract §2, AGENTIC)."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoopRequest:
     """What a node wants of a model: one call, or with `abilities` as many as it takes.
 
     `prompt` and `system` are rendered. `instruction` asks for `fields` in words: it is added to the prompt, unless the
     model has a structured-output mode that can ask for them. `timeout` bounds the seconds of work, over all invocations.
-    `opening` is what the node's log begins with. `script` is for `scripted:` only, and `first_turn` where it begins.
+    A final answer that the `judge` refuses is asked for again, `MOST_REFUSALS` times; then it stands. `opening` is what the
+    node's log begins with. `script` is for `scripted:` only, and `first_turn` where it begins.
     """
 
     model: str
@@ -53,6 +61,7 @@ class LoopRequest:
     timeout: float | None = None
     opening: tuple[LogEntry, ...] = ()
     abilities: Abilities | None = None
+    judge: Judge | None = None
     script: Any = None
     first_turn: int = 0
 

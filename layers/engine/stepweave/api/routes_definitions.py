@@ -25,6 +25,7 @@ _PLANNER: dict[str, Any] = {
         "instructions": {"type": "string", "description": "The goal, and how to reach it; a template."},
         "maxVisits": {"type": "integer", "default": 200, "description": "Nodes the planner may choose in one run."},
         "maxVisitsPerNode": {"type": "integer", "default": 50},
+        "maxSteps": {"type": "integer", "default": 20, "description": "Requests to the model for one decision."},
         "allowOffCanvas": {
             "type": "boolean",
             "default": False,

@@ -61,7 +61,7 @@ class GraphData(JsonModel):
 
 
 class Planner(JsonModel):
-    """Who decides in an AGENTIC workflow. `script` is played by the scripted model (contract §8).
+    """Who decides in an AGENTIC workflow. `max_steps` bounds the requests to the model for one decision. `script` is played by the scripted model (contract §8).
 
     A `model` that is missing is refused by validation, not here, so that the rest is told too.
     """
@@ -70,6 +70,7 @@ class Planner(JsonModel):
     instructions: str | None = None
     max_visits: int = Field(default=200, ge=1, le=10_000)
     max_visits_per_node: int = Field(default=50, ge=1, le=10_000)
+    max_steps: int = Field(default=20, ge=1, le=1000)
     allow_off_canvas: bool = False
     script: list[Any] | None = None
 

@@ -4,14 +4,13 @@ It is no node type: nobody draws it. What it has to know of the run it finds in 
 in what the node visited last gave, so that a decision costs the same however long the run is (law 6).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from stepweave.agents.models import is_scripted
-from stepweave.agents.request import LoopRequest, LoopResult
+from stepweave.agents.request import MOST_REFUSALS, Abilities, LoopRequest, LoopResult, ProviderFailed
 from stepweave.agents.script import script_problems
 from stepweave.execution.ledger import Ledger
-from stepweave.execution.outcome import Outcome
+from stepweave.execution.outcome import Result
 from stepweave.execution.visit import PLANNER, VisitBody
 from stepweave.execution.work import Work
 from stepweave.expressions.envelopes import data_of
@@ -26,9 +25,6 @@ from stepweave.nodes.model_call import ModelCall
 from stepweave.scheduling.planning import Decided, Refused, planner_of, read_decision
 from stepweave.texts import Text
 
-MOST_REFUSALS = 3
-"""How often in a row a refused decision is asked for again (contract §2)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -38,48 +34,59 @@ class Past:
     before: VisitBody | None
 
 
-def plan(graph: Graph, specs: Specs, scope: Scope, past: Past, work: Work) -> Outcome:
+def plan(graph: Graph, specs: Specs, scope: Scope, past: Past, work: Work) -> Result:
     """Asks the planner for a decision; the outcome has it as its `decision`, and as `data` what the next visit needs:
     `{turns, visits}`, the requests made so far and the last visits in short.
 
-    A decision that is refused is told to the planner, who is asked again. Raises what `work` raises.
+    The planner may look closer at what came before with the context tools. A decision that is refused is told to it, and
+    it is asked again. Raises what `work` raises.
     """
     planner = planner_of(graph)
     inputs = Inputs.of(pseudo_node(graph), scope)
     known = data_of(past.before.output) if past.before is not None else {}
     visits = planner_prompt.visits_so_far(graph, scope, past, known.get("visits", []))
     prompt = planner_prompt.prompt(graph, specs, scope, past.ledger, visits, work.language)
-    system = planner_prompt.SYSTEM.to(work.language) + "\n\n" + inputs.render(planner.instructions or "")
-    call = ModelCall(work, planner.model, inputs)
+    system = (
+        planner_prompt.system(tools=work.context_query is not None).to(work.language)
+        + "\n\n"
+        + inputs.render(planner.instructions or "")
+    )
+    call = ModelCall(work, planner.model, inputs, whole=True)
+
+    def read(answer: str) -> Decided:
+        return _playable(read_decision(answer, graph, past.ledger), planner.model)
+
+    def judge(answer: str) -> Text | None:
+        try:
+            read(answer)
+        except Refused as refused:
+            return planner_prompt.refusal(refused.text)
+        return None
+
     request = LoopRequest(
         model=planner.model,
         prompt=prompt,
         system=system.strip(),
+        instruction=planner_prompt.form(graph).to(work.language),
         opening=call.opening,
+        abilities=Abilities(asks=False, max_steps=planner.max_steps),
+        judge=judge,
         script=planner.script,
         first_turn=known.get("turns", 0),
     )
-    from stepweave.agents.loop import run_loop  # the agent library is large: not before a model is called
+    from stepweave.agents.loop import run_agent  # the agent library is large: not before a model is called
 
-    refused: list[tuple[str, Text]] = []
-    spent: list[LoopResult] = []
-    while True:
-        told = planner_prompt.refusals(refused).to(work.language)
-        instruction = planner_prompt.form(graph).to(work.language) + told
-        spent.append(run_loop(replace(request, instruction=instruction), work))
-        result = _together(spent)
-        if result.failure is not None:
-            return call.outcome(result, ())
-        request = replace(request, first_turn=request.first_turn + spent[-1].steps)
-        try:
-            decided = _playable(read_decision(result.text, graph, past.ledger), planner.model)
-        except Refused as refusal:
-            refused.append((result.text, refusal.text))
-            if len(refused) > MOST_REFUSALS:
-                return call.failed(_gave_up(refused))
-            continue
-        left = {"turns": request.first_turn, "visits": planner_prompt.kept(visits)}
-        return call.succeeded(result, left, decision=decided)
+    result = run_agent(request, work)
+    if not isinstance(result, LoopResult):
+        return result
+    if result.failure is not None:
+        return call.outcome(result, ())
+    try:
+        decided = read(result.text)
+    except Refused as refused:
+        return call.outcome(replace(result, failure=ProviderFailed(_gave_up(refused.text), retryable=False)), ())
+    left = {"turns": request.first_turn + result.steps, "visits": planner_prompt.kept(visits)}
+    return call.succeeded(result, left, decision=decided)
 
 
 def _playable(decided: Decided, model: str) -> Decided:
@@ -100,23 +107,9 @@ def pseudo_node(graph: Graph) -> Node:
     return Node(id=PLANNER, type=PLANNER, data={"model": planner_of(graph).model})
 
 
-def _together(results: Sequence[LoopResult]) -> LoopResult:
-    """What all requests of a visit cost, with the answer of the last."""
-    usage: dict[str, int] = {}
-    for result in results:
-        usage = {name: usage.get(name, 0) + tokens for name, tokens in result.usage.items()}
-    return replace(
-        results[-1],
-        usage=usage,
-        thinking="".join(result.thinking for result in results),
-        steps=sum(result.steps for result in results),
-        seconds=sum(result.seconds for result in results),
-    )
-
-
-def _gave_up(refused: Sequence[tuple[str, Text]]) -> Text:
-    last = refused[-1][1]
+def _gave_up(last: Text) -> Text:
+    times = MOST_REFUSALS + 1
     return Text(
-        f"连续 {len(refused)} 次决定都不能执行，最后一次：{last.zh}",
-        f"{len(refused)} decisions in a row could not be carried out, the last one because {last.en}",
+        f"连续 {times} 次决定都不能执行，最后一次：{last.zh}",
+        f"{times} decisions in a row could not be carried out, the last one because {last.en}",
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepweave import ids
 from stepweave.execution.ledger import total
-from stepweave.execution.outcome import Outcome
+from stepweave.execution.outcome import Result
 from stepweave.execution.view import View
 from stepweave.execution.visit import PLANNER, Visit, VisitBody
 from stepweave.graph.model import Node
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from stepweave.nodes.planner import Past
 
 
-Plan = Callable[[Graph, Specs, View, "Past", Any], Outcome]
+Plan = Callable[[Graph, Specs, View, "Past", Any], Result]
 """How a decision is come to, from what the planner may know of the run; the last argument is an `execution.Work`."""
 
 
-def by_model(graph: Graph, specs: Specs, view: View, past: "Past", work: Any) -> Outcome:
+def by_model(graph: Graph, specs: Specs, view: View, past: "Past", work: Any) -> Result:
     from stepweave.nodes.planner import plan  # only the function that plans needs it
 
     return plan(graph, specs, view, past, work)
@@ -35,7 +35,7 @@ class Planning:
         self._left_by = left_by
         self._plan = plan
 
-    def plan(self, graph: Graph, view: View, visit: Visit, work: Any) -> Outcome:
+    def plan(self, graph: Graph, view: View, visit: Visit, work: Any) -> Result:
         """Runs a visit of the planner; `work` is an `execution.Work`."""
         from stepweave.nodes.planner import Past
 
