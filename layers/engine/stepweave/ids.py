@@ -9,6 +9,7 @@ WORKFLOW_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 KEY_ID = re.compile(r"key-[0-9a-f]{12}")
 CLARIFY_ID = re.compile(r"clar-[0-9a-f]{12}")
 CONTEXT_TOKEN = re.compile(r"[0-9a-f]{48}")
+VIEW_TOKEN = re.compile(r"vt-[A-Za-z0-9_-]{40}")
 
 _VISITS = uuid.UUID("6f0f3f0e-4c5a-5d0e-9a52-7c1d1f8f6f51")
 
@@ -28,6 +29,10 @@ def new_key_id() -> str:
 
 def new_context_token() -> str:
     return secrets.token_hex(24)
+
+
+def new_view_token() -> str:
+    return "vt-" + secrets.token_urlsafe(30)
 
 
 def new_request_id() -> str:

@@ -1,8 +1,8 @@
-"""Who calls, and what a caller may see (contract §4: keys, scopes, and what nobody may learn)."""
+"""Who calls, and what a caller may see (contract §4: keys, view tokens, scopes, and what nobody may learn)."""
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Path, Request
+from fastapi import Depends, Header, Path, Query, Request
 
 from stepweave import ids
 from stepweave.api.context import ApiContext
@@ -11,18 +11,18 @@ from stepweave.execution.run import Run
 from stepweave.graph.naming import NAME_LENGTH, is_node_id
 from stepweave.graph.problem import quoted
 from stepweave.store.keys import ApiKey
+from stepweave.store.view_tokens import ViewToken
 from stepweave.store.workflows import Workflow
 from stepweave.texts import Text
 
 _KEY = Text("API Key 缺失或无效", "the API key is missing or not valid: send it as X-API-Key")
+_VIEW = Text("查看令牌（view token）无效或已过期", "the view token is not valid, or has expired: ask for another")
 _SCOPE = Text("该 API Key 没有管理权限（scope admin）", "this API key is not of scope admin")
 
+KeyHeader = Annotated[str | None, Header(alias="X-API-Key", description="An API key.")]
 
-def _caller(
-    request: Request,
-    api: ApiContext,
-    key: Annotated[str | None, Header(alias="X-API-Key", description="An API key.")] = None,
-) -> ApiKey:
+
+def _caller(request: Request, api: ApiContext, key: KeyHeader = None) -> ApiKey:
     found = api.keys.recognise(key) if key else None
     if found is None:
         raise Unauthorized(_KEY)
@@ -40,6 +40,29 @@ def _admin(caller: Caller) -> ApiKey:
 
 
 Admin = Annotated[ApiKey, Depends(_admin)]
+
+
+def _reader(
+    request: Request,
+    api: ApiContext,
+    key: KeyHeader = None,
+    token: Annotated[
+        str, Header(alias="X-View-Token", description="A view token of the run, in place of an API key.")
+    ] = "",
+    query: Annotated[str, Query(alias="viewToken", description="The same, where no header can be set.")] = "",
+) -> ApiKey | ViewToken:
+    """A key wins where both are shown: it may see no less."""
+    secret = token or query
+    if key is not None or not secret:
+        return _caller(request, api, key)
+    view = api.viewing.recognise(secret)
+    if view is None:
+        raise Unauthorized(_VIEW)
+    request.state.key_id = view.key_id
+    return view
+
+
+Reader = Annotated[ApiKey | ViewToken, Depends(_reader)]
 
 WorkflowPath = Annotated[
     str, Path(alias="workflow", description="The workflow's name, or its numeric id.", examples=["research-report"])
@@ -84,13 +107,7 @@ OpenWorkflow = Annotated[Workflow, Depends(_open_workflow)]
 
 def _run(run_id: RunPath, caller: Caller, api: ApiContext) -> Run:
     """A run of a workflow that the caller may call; of others nobody learns whether they exist."""
-    if not ids.RUN_ID.fullmatch(run_id):
-        raise ValidationFailed(
-            Text(
-                f"runId {quoted(run_id)} 应为 8 位小写十六进制数字",
-                f"runId {quoted(run_id)} must be 8 lower-case hex digits",
-            )
-        )
+    _check_run_id(run_id)
     run = api.runs.get(run_id)
     if caller.workflows is not None and run.workflow not in caller.workflows:
         raise _no_run(run_id)
@@ -107,6 +124,55 @@ def _run_of_workflow(workflow: KnownWorkflow, run: CurrentRun) -> Run:
 
 
 WorkflowRun = Annotated[Run, Depends(_run_of_workflow)]
+
+
+def _seen_run(run_id: RunPath, reader: Reader, api: ApiContext) -> Run:
+    """As `CurrentRun`, for who has a key; and the one run of a view token."""
+    if isinstance(reader, ApiKey):
+        return _run(run_id, reader, api)
+    _check_run_id(run_id)
+    if run_id != reader.run_id:
+        raise _no_run(run_id)
+    return api.runs.get(run_id)
+
+
+SeenRun = Annotated[Run, Depends(_seen_run)]
+
+
+def _seen_run_of_workflow(name: WorkflowPath, run_id: RunPath, reader: Reader, api: ApiContext) -> Run:
+    if isinstance(reader, ApiKey):
+        return _run_of_workflow(_known_workflow(name, reader, api), _run(run_id, reader, api))
+    run = _seen_run(run_id, reader, api)
+    if name not in (run.workflow, str(run.workflow_id)):
+        raise _no_run(run_id)
+    return run
+
+
+SeenWorkflowRun = Annotated[Run, Depends(_seen_run_of_workflow)]
+
+
+def _answered_run(run: SeenRun, reader: Reader) -> Run:
+    if isinstance(reader, ViewToken) and not reader.may_answer:
+        raise Unauthorized(
+            Text(
+                "该查看令牌只能查看，不能回答问题（resume）", "this view token may look at the run, not answer (resume)"
+            )
+        )
+    return run
+
+
+AnsweredRun = Annotated[Run, Depends(_answered_run)]
+"""A run whose questions the caller may answer."""
+
+
+def _check_run_id(run_id: str) -> None:
+    if not ids.RUN_ID.fullmatch(run_id):
+        raise ValidationFailed(
+            Text(
+                f"runId {quoted(run_id)} 应为 8 位小写十六进制数字",
+                f"runId {quoted(run_id)} must be 8 lower-case hex digits",
+            )
+        )
 
 
 def _node(node_id: NodePath) -> str:

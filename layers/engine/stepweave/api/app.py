@@ -18,6 +18,7 @@ from stepweave.api import (
     routes_platform,
     routes_runs,
     routes_skills,
+    routes_viewing,
     routes_workflows,
 )
 from stepweave.api.buffered import BufferedStreams
@@ -35,8 +36,10 @@ from stepweave.services.keys import ApiKeys
 from stepweave.services.links import EXTERNAL
 from stepweave.services.outputs import Outputs
 from stepweave.services.results import RunResults
+from stepweave.services.viewing import Viewing
 from stepweave.settings import Settings
 from stepweave.store.keys import Keys
+from stepweave.store.view_tokens import ViewTokens
 
 if TYPE_CHECKING:
     from stepweave.runtime.engine import Engine
@@ -83,6 +86,7 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
         routes_files.router,
         routes_events.router,
         routes_asks.router,
+        routes_viewing.router,
     ):
         app.include_router(router, prefix=EXTERNAL)
     platform = APIRouter(prefix="/api")
@@ -138,6 +142,7 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         ending=engine.ending,
         redrive=engine.redrive,
         keys=ApiKeys(Keys(engine.ports.items), clock),
+        viewing=Viewing(ViewTokens(engine.ports.items), clock),
         skills=engine.skills,
         context=engine.context_desk,
         streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, pace),

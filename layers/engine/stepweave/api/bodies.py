@@ -95,6 +95,13 @@ class UploadsBody(DataModel):
     files: list[UploadBody] = Field(min_length=1, max_length=_MOST_UPLOADS)
 
 
+class ViewTokenBody(DataModel):
+    """A view token of one run."""
+
+    ttl_seconds: int = Field(default=3600, ge=1, le=3600, description="How long the token lives.")
+    resume: bool = Field(default=False, description="Whether it may answer the run's questions too.")
+
+
 class KeyBody(DataModel):
     """A new API key."""
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import AfterValidator, Field
 
-from stepweave.api.access import Admin, Caller, CurrentRun
+from stepweave.api.access import Admin, AnsweredRun, CurrentRun, Reader, SeenRun
 from stepweave.api.answers import answer
 from stepweave.api.body import JsonObject, documented, read
 from stepweave.api.context import Api, ApiContext
@@ -32,7 +32,7 @@ class AnswerBody(DataModel):
     answer: Any = Field(default=None, description="A string; where `multiple`, a list of strings too.")
 
 
-def _answer(_: Caller, raw: JsonObject) -> AnswerBody:
+def _answer(_: Reader, raw: JsonObject) -> AnswerBody:
     """A dependency, so that the form of the request is judged before the run is looked for."""
     return read(AnswerBody, raw)
 
@@ -41,13 +41,13 @@ Answered = Annotated[AnswerBody, Depends(_answer)]
 
 
 @router.get("/runs/{runId}/state", summary="Status of a run, and what it asks")
-def state(run: CurrentRun, api: ApiContext) -> Response:
+def state(run: SeenRun, api: ApiContext) -> Response:
     """`currentPause` is the newest open question, or null; `pauses` are all of them, the newest first."""
     return answer(api.results.state(run))
 
 
 @router.post("/runs/{runId}/resume", summary="Answer a question", openapi_extra=documented(AnswerBody))
-async def resume(body: Answered, run: CurrentRun, api: ApiContext) -> Response:
+async def resume(body: Answered, run: AnsweredRun, api: ApiContext) -> Response:
     """`accepted: false`: the answer is stored, waking the run failed and is tried again in the background."""
     return await run_in_threadpool(_resume, api, run, body)
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from stepweave.api.access import CurrentRun, Streaming, WorkflowRun
+from stepweave.api.access import SeenRun, SeenWorkflowRun, Streaming
 from stepweave.api.answers import answer_of_bytes
 from stepweave.api.context import ApiContext
 from stepweave.api.parameters import LastEventId
@@ -16,7 +16,7 @@ router = APIRouter(tags=["events"])
 
 
 @router.get("/workflows/{workflow}/runs/{runId}/stream", summary="Stream of a run's events", dependencies=[Streaming])
-async def workflow_stream(run: WorkflowRun, api: ApiContext, after: LastEventId) -> Response:
+async def workflow_stream(run: SeenWorkflowRun, api: ApiContext, after: LastEventId) -> Response:
     """Server-sent events: everything after `Last-Event-ID`, and then what happens, until the run ends.
 
     Waits where the run has not started. 204 at the terminal event, so that an EventSource stops.
@@ -25,14 +25,14 @@ async def workflow_stream(run: WorkflowRun, api: ApiContext, after: LastEventId)
 
 
 @router.get("/runs/{runId}/stream", summary="Stream of a run's events", dependencies=[Streaming])
-async def stream(run: CurrentRun, api: ApiContext, after: LastEventId) -> Response:
+async def stream(run: SeenRun, api: ApiContext, after: LastEventId) -> Response:
     """The same as the stream below the workflow's path."""
     return await api.streams.stream(run, after, {})
 
 
 @router.get("/runs/{runId}/events", summary="Events of a run, by pages")
 async def events(
-    run: CurrentRun,
+    run: SeenRun,
     api: ApiContext,
     after: Annotated[int, Query(ge=0, le=10**15, description="The id of the last event that was read.")] = 0,
     limit: Annotated[int, Query(ge=1, le=1000, description="Events a page.")] = 200,

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
-from stepweave.api.access import Admin, WorkflowRun
+from stepweave.api.access import Admin, SeenWorkflowRun, WorkflowRun
 from stepweave.api.answers import answer
 from stepweave.api.bodies import UploadsBody
 from stepweave.api.body import JsonObject, documented, read
@@ -38,7 +38,7 @@ def uploads(run: WorkflowRun, raw: JsonObject, api: ApiContext) -> Response:
 
 
 @router.get("/workflows/{workflow}/runs/{runId}/workspace", summary="The run's files as a zip")
-def workspace(run: WorkflowRun, api: ApiContext, redirect: Redirect = True) -> Response:
+def workspace(run: SeenWorkflowRun, api: ApiContext, redirect: Redirect = True) -> Response:
     """Without the files that `.agentignore` names. Where it is too large for the gateway, a 302 to the same zip."""
     return _zip(run, api, redirect)
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi.concurrency import run_in_threadpool
 
 from stepweave.api import starting
-from stepweave.api.access import CurrentNode, CurrentRun, KnownWorkflow, WorkflowRun
+from stepweave.api.access import CurrentNode, CurrentRun, KnownWorkflow, SeenWorkflowRun, WorkflowRun
 from stepweave.api.answers import answer
 from stepweave.api.bodies import RunBody
 from stepweave.api.context import ApiContext
@@ -54,23 +54,23 @@ def runs(
 
 
 @router.get("/workflows/{workflow}/runs/{runId}", summary="Result of a run")
-def result(run: WorkflowRun, api: ApiContext) -> Response:
+def result(run: SeenWorkflowRun, api: ApiContext) -> Response:
     """Status, times, `outputs` and `nodes[]`; what is too large for the answer stands behind an `outputUrl`."""
     return answer(api.results.result(run))
 
 
 @router.get("/workflows/{workflow}/runs/{runId}/output", summary="Output of a run, whatever its size")
-def output(run: WorkflowRun, api: ApiContext) -> Response:
+def output(run: SeenWorkflowRun, api: ApiContext) -> Response:
     return large_answer(api, f"runs/{run.run_id}/answers/output.json", api.results.outputs(run))
 
 
 @router.get("/workflows/{workflow}/runs/{runId}/nodes/{nodeId}/logs", summary="Log of a node")
-def logs(run: WorkflowRun, node_id: CurrentNode, api: ApiContext, visit: VisitQuery = None) -> Response:
+def logs(run: SeenWorkflowRun, node_id: CurrentNode, api: ApiContext, visit: VisitQuery = None) -> Response:
     return answer(api.results.node_logs(run, node_id, visit))
 
 
 @router.get("/workflows/{workflow}/runs/{runId}/nodes/{nodeId}/output", summary="Output of a node, whatever its size")
-def node_output(run: WorkflowRun, node_id: CurrentNode, api: ApiContext, visit: VisitQuery = None) -> Response:
+def node_output(run: SeenWorkflowRun, node_id: CurrentNode, api: ApiContext, visit: VisitQuery = None) -> Response:
     """Of its latest visit, or of the one that `visitUuid` names."""
     visit_uuid, found = api.results.node_output(run, node_id, visit)
     return large_answer(api, f"runs/{run.run_id}/answers/{visit_uuid}.json", found)

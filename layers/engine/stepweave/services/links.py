@@ -37,6 +37,10 @@ class RunLinks:
         """The run's output, whatever its size."""
         return f"{self.result}/output"
 
+    def page(self, view_token: str) -> str:
+        """Where a browser shows the run, framed by another page if that is wanted."""
+        return f"/ui/runs/{self.run_id}?embed=1&viewToken={view_token}"
+
     def logs(self, node_id: str) -> str:
         return f"{self.result}/nodes/{node_id}/logs"
 

@@ -1,5 +1,9 @@
-"""Context tokens as the table holds them: each by the SHA-256 of its secret (contract §1, §6)."""
+"""Context tokens as the table holds them: each by the SHA-256 of its secret (contract §1, §6).
 
+View tokens (view_tokens.py) lie in the same table, told apart by their `kind`; both go when they have expired.
+"""
+
+import itertools
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,6 +24,7 @@ from stepweave.ports import ItemStore
 
 SHAPE = 1
 _KIND = "context"
+_KINDS = (_KIND, "view")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +48,11 @@ class Tokens:
 
     def find(self, token_hash: str) -> ContextToken | None:
         item = self._items.get(Key("tokens", token_hash))
-        return _from_item(item) if item is not None else None
+        return _from_item(item) if item is not None and item["kind"] == _KIND else None
 
     def renew(self, token_hash: str, expires_at: datetime) -> bool:
         """False when there is no such token (any more)."""
-        changes = _expiry(expires_at)
+        changes = expiry(expires_at)
         try:
             self._items.update(Update(Key("tokens", token_hash), sets=changes, condition=Present("tokenHash")))
         except WriteRefused:
@@ -58,9 +63,13 @@ class Tokens:
         self._items.delete(Key("tokens", token_hash))
 
     def remove_expired(self, moment: datetime, limit: int) -> int:
-        """Removes tokens that expired before `moment`; gives their number. One that is renewed meanwhile stays."""
-        found = self._items.query_index(TOKENS_EXPIRING, _KIND, up_to=times.to_json(moment), limit=limit)
-        return sum(self._remove_as(item) for item in found)
+        """Removes tokens that expired before `moment`, up to `limit` of each kind; gives their number.
+
+        One that is renewed meanwhile stays.
+        """
+        due = times.to_json(moment)
+        found = [self._items.query_index(TOKENS_EXPIRING, kind, up_to=due, limit=limit) for kind in _KINDS]
+        return sum(self._remove_as(item) for item in itertools.chain.from_iterable(found))
 
     def _remove_as(self, item: Item) -> bool:
         """The index is eventually consistent: what it shows may have changed."""
@@ -80,10 +89,10 @@ def _to_item(token: ContextToken) -> Item:
         "runId": token.run_id,
         "visitUuid": token.visit_uuid,
         "attempt": token.attempt,
-    } | _expiry(token.expires_at)
+    } | expiry(token.expires_at)
 
 
-def _expiry(moment: datetime) -> Item:
+def expiry(moment: datetime) -> Item:
     """`deleteAt` is in seconds, so that the table's own expiry takes away what the sweep has not."""
     return {"expiresAt": times.to_json(moment), "deleteAt": int(moment.timestamp()) + 1}
 
