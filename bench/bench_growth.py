@@ -11,7 +11,7 @@ from workshop import Workshop
 
 LENGTH = 210
 EARLY, LATE = 10, 200
-_AROUND = 5
+AROUND = 5
 """Nodes on each side that are measured with it: one node alone is noise."""
 
 
@@ -30,7 +30,7 @@ def measure(workshop: Workshop, scratch: Path, turns: int) -> Section:
             Column("early_requests", f"requests, node {EARLY}", "count"),
             Column("late_requests", f"requests, node {LATE}", "count"),
         ],
-        notes=[f"A chain of effects, each referring to the one before; medians over nodes within {_AROUND} of each."],
+        notes=[f"A chain of effects, each referring to the one before; medians over nodes within {AROUND} of each."],
     )
     saved = workshop.save(workflows.effect_chain(LENGTH).definition)
     graph = peer_langgraph.chain(LENGTH)
@@ -58,8 +58,8 @@ class _Pace:
 
     def add(self, *measures: Sequence[float]) -> None:
         for number, values in enumerate(measures):
-            self._early[number] += values[EARLY - _AROUND : EARLY + _AROUND + 1]
-            self._late[number] += values[LATE - _AROUND : LATE + _AROUND + 1]
+            self._early[number] += values[EARLY - AROUND : EARLY + AROUND + 1]
+            self._late[number] += values[LATE - AROUND : LATE + AROUND + 1]
 
     def row(self, who: str) -> Row:
         early = [statistics.median(values) if values else None for values in self._early]

@@ -1,6 +1,6 @@
 """`make bench`: every promise about speed, measured beside a peer in the same run; ratios first, then what they are made of.
 
-Options: `--only nodes,growth,live,asks,deltas,imports,prompt` measures these, `--turns N` takes N turns of each (default 30).
+Options: `--only nodes,growth,live,agentic,asks,deltas,context,imports,prompt` measures these, `--turns N` takes N turns of each (default 30).
 The table goes to the terminal, and with the machine it was taken on to bench/results/ as JSON. A missed goal is told and
 fails nothing: times depend on the machine, and the tests do not.
 """
@@ -13,7 +13,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import bench_agentic
 import bench_asks
+import bench_context
 import bench_deltas
 import bench_growth
 import bench_imports
@@ -28,7 +30,7 @@ from workshop import open_workshop
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-NAMES = ("nodes", "growth", "live", "asks", "deltas", "imports", "prompt")
+NAMES = ("nodes", "growth", "live", "agentic", "asks", "deltas", "context", "imports", "prompt")
 
 
 def main() -> int:
@@ -71,21 +73,27 @@ def _measure(only: set[str], turns: int, scratch: Path, tell: Callable[[str], No
         tell("imports …")
         sections.append(bench_imports.measure(ROOT, scratch, turns))
     whole_runs: dict[str, float] = {}
-    if only & {"live", "asks"}:
+    if only & {"live", "agentic", "asks"}:
         tell("the local stack …")
         with up(ROOT, ROOT / ".stepweave" / "bench") as api:
             if "live" in only:
                 tell("live …")
                 whole_runs = bench_live.whole_runs(api, bench_nodes.LENGTH, max(5, turns // 3))
                 sections.append(bench_live.measure(api, scratch, max(5, turns // 2)))
+            if "agentic" in only:
+                tell("agentic …")
+                sections.append(bench_agentic.measure(api, scratch, max(1, turns // 10)))
             if "asks" in only:
                 tell("asks …")
                 sections.append(bench_asks.measure(api, max(5, turns // 2)))
-    if only & {"nodes", "growth", "deltas"}:
+    if only & {"nodes", "growth", "deltas", "context"}:
         with open_workshop(scratch / "emulator") as workshop:
             if "deltas" in only:
                 tell("deltas …")
                 sections.append(bench_deltas.measure(workshop, max(1, turns // 10)))
+            if "context" in only:
+                tell("context …")
+                sections.append(bench_context.measure(workshop, turns))
             if "growth" in only:
                 tell("growth …")
                 sections.append(bench_growth.measure(workshop, scratch, max(2, turns // 10)))

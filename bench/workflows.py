@@ -74,6 +74,44 @@ def asking(questions: int) -> Workflow:
     return Workflow(f"{questions} questions", _chain(f"bench-asking-{questions}", middle), 1)
 
 
+def wandering(visits: int) -> Workflow:
+    """AGENTIC: so many visits of two models in turn, each referring to the latest visit of the other."""
+    nodes = [_INPUT, _wanderer("search", "{{critique.result}}"), _wanderer("critique", "{{search.result}}"), _OUTPUT]
+    turns = [[_decide(("search", "critique")[number % 2])] for number in range(visits)]
+    definition = _definition("bench-wandering", nodes, []) | {
+        "mode": "AGENTIC",
+        "planner": {
+            "model": "scripted:inline",
+            "script": [*turns, [_decide("out")]],
+            "maxVisits": visits,
+            "maxVisitsPerNode": visits,
+        },
+    }
+    return Workflow(f"{visits} visits", definition, visits)
+
+
+def looking_back(visits: int) -> Workflow:
+    """A chain in which the visit of `ask` is the last of so many, and `told` is an agent that thinks, calls and plans."""
+    middle = [_effect(f"e{number}", number - 1) for number in range(1, visits - 2)]
+    rows = [{"text": f"part {number}", "status": "pending"} for number in range(5)]
+    turn = [{"thinking": "this has to be thought through, step by step. " * 5}, {"todo": rows}]
+    data = {"label": "told", "model": "scripted:inline", "prompt": "{{x}}", "tools": ["todo"]}
+    told = {"id": "told", "type": "agent", "data": data | {"script": [*[turn] * 8, [{"text": "an answer " * 50}]]}}
+    name = f"bench-looking-back-{visits}"
+    return Workflow(f"{visits} visits", _chain(name, [*middle, told, _effect("ask", 0)]), visits)
+
+
+def ladder() -> Workflow:
+    """20 diamonds one after the other, 60 nodes and a million paths, and `ask` at their end."""
+    middle = [_effect(f"{kind}{rung}", 0) for rung in range(1, 21) for kind in ("left", "right", "join")]
+    edges: list[tuple[str, str, str | None]] = [("in", "left1", None), ("in", "right1", None), ("join20", "ask", None)]
+    for rung in range(1, 21):
+        edges += [(f"{side}{rung}", f"join{rung}", None) for side in ("left", "right")]
+        edges += [(f"join{rung}", f"{side}{rung + 1}", None) for side in ("left", "right") if rung < 20]
+    nodes = [_INPUT, *middle, _effect("ask", 0), _OUTPUT]
+    return Workflow("ladder", _definition("bench-ladder", nodes, [*edges, ("ask", "out", None)]), len(middle))
+
+
 _INPUT: Node = {
     "id": "in",
     "type": "userInput",
@@ -125,3 +163,12 @@ def _diamond(kind: str, name: str, middle: list[Node]) -> Workflow:
 def _definition(name: str, nodes: list[Node], edges: Sequence[tuple[str, str, str | None]]) -> dict[str, Any]:
     listed = [{"source": source, "target": target, "sourceHandle": handle} for source, target, handle in edges]
     return {"name": name, "mode": "DAG", "graphData": {"nodes": nodes, "edges": listed}}
+
+
+def _wanderer(node_id: str, prompt: str) -> Node:
+    data = {"label": node_id, "model": "scripted:inline", "userPrompt": f"go {prompt}", "script": [[{"text": node_id}]]}
+    return {"id": node_id, "type": "llm", "data": data}
+
+
+def _decide(node_id: str) -> dict[str, Any]:
+    return {"decide": {"next": node_id, "reason": "on", "isFinal": node_id == "out"}}
