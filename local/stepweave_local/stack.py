@@ -17,6 +17,7 @@ TABLES = {
     "EVENTS_TABLE": "EventsTable",
     "TOKENS_TABLE": "TokensTable",
     "API_KEYS_TABLE": "ApiKeysTable",
+    "CHATS_TABLE": "ChatsTable",
     "DATA_BUCKET": "DataBucket",
     "STATE_MACHINE_ARN": "StateMachineArn",
 }

@@ -29,6 +29,7 @@ TABLES: dict[Table, str] = {
     "events": "EventsTable",
     "apiKeys": "ApiKeysTable",
     "tokens": "TokensTable",
+    "chats": "ChatsTable",
 }
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/handler.py"))
 
@@ -145,8 +146,9 @@ def test_a_table_is_paid_by_use_encrypted_recoverable_and_outlives_the_stack(tab
     assert template()["Resources"][table]["DeletionPolicy"] == "RetainExceptOnCreate"
 
 
-def test_idempotency_keys_expire_by_themselves() -> None:
-    ttl = resources("AWS::DynamoDB::Table")["RunsTable"]["TimeToLiveSpecification"]
+@pytest.mark.parametrize("table", ["RunsTable", "ChatsTable"])
+def test_idempotency_keys_and_chats_expire_by_themselves(table: str) -> None:
+    ttl = resources("AWS::DynamoDB::Table")[table]["TimeToLiveSpecification"]
     assert ttl == {"AttributeName": "expiresAt", "Enabled": True}
 
 

@@ -3,11 +3,13 @@
 import re
 import secrets
 import uuid
+from functools import lru_cache
 
 RUN_ID = re.compile(r"[0-9a-f]{8}")
 WORKFLOW_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 KEY_ID = re.compile(r"key-[0-9a-f]{12}")
 CLARIFY_ID = re.compile(r"clar-[0-9a-f]{12}")
+CHAT_ID = re.compile(r"chat-[0-9a-f]{12}")
 CONTEXT_TOKEN = re.compile(r"[0-9a-f]{48}")
 VIEW_TOKEN = re.compile(r"vt-[A-Za-z0-9_-]{40}")
 
@@ -16,6 +18,10 @@ _VISITS = uuid.UUID("6f0f3f0e-4c5a-5d0e-9a52-7c1d1f8f6f51")
 
 def new_run_id() -> str:
     return secrets.token_hex(4)
+
+
+def new_chat_id() -> str:
+    return "chat-" + secrets.token_hex(6)
 
 
 def new_api_key() -> str:
@@ -39,6 +45,7 @@ def new_request_id() -> str:
     return secrets.token_hex(8)
 
 
+@lru_cache(4096)
 def visit_uuid(run_id: str, node_id: str, iteration: int) -> str:
     """The same for a repeated invocation, so that it finds what the first one did."""
     return str(uuid.uuid5(_VISITS, f"{run_id}/{node_id}/{iteration}"))

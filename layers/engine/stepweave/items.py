@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-Table = Literal["workflows", "runs", "visits", "events", "apiKeys", "tokens"]
+Table = Literal["workflows", "runs", "visits", "events", "apiKeys", "tokens", "chats"]
 Item = dict[str, Any]
 
 
@@ -25,6 +25,7 @@ SCHEMAS: dict[Table, KeySchema] = {
     "events": KeySchema("runId", "seq", sort_is_number=True),
     "apiKeys": KeySchema("keyHash", None),
     "tokens": KeySchema("tokenHash", None),
+    "chats": KeySchema("sessionId", "sk"),
 }
 
 

@@ -67,8 +67,9 @@ class Settings(ProviderSettings):
     runs_table: str = Field(min_length=1, description="Name of the table of runs, joins and questions.")
     visits_table: str = Field(min_length=1, description="Name of the table of visits.")
     events_table: str = Field(min_length=1, description="Name of the table of events.")
-    tokens_table: str = Field(min_length=1, description="Name of the table of context tokens.")
+    tokens_table: str = Field(min_length=1, description="Name of the table of context tokens and view tokens.")
     api_keys_table: str | None = Field(None, description="Name of the table of API keys; for the API only.")
+    chats_table: str | None = Field(None, description="Name of the table of chat sessions; for the API only.")
     data_bucket: str = Field(min_length=1, description="Name of the bucket for large values and files.")
     state_machine_arn: str = Field(min_length=1, description="ARN of the state machine that runs chains.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="The least that is logged.")
@@ -77,6 +78,18 @@ class Settings(ProviderSettings):
         5000, ge=100, le=1_000_000, description="How many of its last events a run replays."
     )
     events_ttl_hours: float = Field(25, gt=0, le=8760, description="How long events stay after the end of a run.")
+    runs_ttl_days: float = Field(
+        365,
+        gt=0,
+        le=36_500,
+        description="How long the records of a run stay after its end, and chats after their last use.",
+    )
+    chat_history_turns: int = Field(
+        20, ge=0, le=100, description="How many turns of a chat, the latest, the next run gets as `chat.history`."
+    )
+    chat_history_bytes: int = Field(
+        65_536, ge=1024, le=1_000_000, description="Bytes that `chat.history` may take; older turns are left out."
+    )
     trace_max_bytes: int = Field(65_536, ge=1024, le=1_000_000, description="Bytes of each field of a stored trace.")
     workflow_workspace_legacy_flat_inject: bool = Field(
         False, description="Spread `{nodeId}__{var}` of every predecessor into a node's variables, as of old."

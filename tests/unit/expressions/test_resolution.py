@@ -48,6 +48,15 @@ def test_an_input_is_found_by_its_exact_name_only() -> None:
     assert resolver.name("deep.x") is MISSING
 
 
+def test_an_input_whose_name_has_dots_is_found_whole_and_inside() -> None:
+    resolver = Resolver(WrittenScope({"near": {"x": 1}}, {"chat.history": [{"content": "hi"}], "chat.message": "so"}))
+    assert resolver.reference("chat.message") == Found("so")
+    assert resolver.reference("chat.history") == Found([{"content": "hi"}])
+    assert resolver.reference("chat.history[0].content") == Found("hi")
+    assert resolver.reference("chat.history[1].content") is MISSING
+    assert resolver.reference("chat") is MISSING
+
+
 def test_the_nearest_predecessor_wins_on_each_level() -> None:
     scope = WrittenScope({"near": {"x": 1, "d": {"e": 3}}, "far": {"x": 2, "d": {"e": 4}}})
     assert Resolver(scope).name("x") == Found(1, "near")

@@ -10,6 +10,7 @@ from stepweave.errors import RunNotFound, Unauthorized, ValidationFailed, Workfl
 from stepweave.execution.run import Run
 from stepweave.graph.naming import NAME_LENGTH, is_node_id
 from stepweave.graph.problem import quoted
+from stepweave.store.chats import ChatSession
 from stepweave.store.keys import ApiKey
 from stepweave.store.view_tokens import ViewToken
 from stepweave.store.workflows import Workflow
@@ -71,7 +72,7 @@ RunPath = Annotated[str, Path(alias="runId", description="8 lower-case hex digit
 NodePath = Annotated[str, Path(alias="nodeId", description="The node's id in the workflow.", examples=["node-2"])]
 
 
-def _known_workflow(name: WorkflowPath, caller: Caller, api: ApiContext) -> Workflow:
+def known_workflow(name: WorkflowPath, caller: Caller, api: ApiContext) -> Workflow:
     """A workflow that the caller may call; also a deleted one, whose runs stay readable."""
     if len(name) > NAME_LENGTH or not ids.WORKFLOW_NAME.fullmatch(name):
         raise ValidationFailed(
@@ -91,10 +92,11 @@ def _known_workflow(name: WorkflowPath, caller: Caller, api: ApiContext) -> Work
     return workflow
 
 
-KnownWorkflow = Annotated[Workflow, Depends(_known_workflow)]
+KnownWorkflow = Annotated[Workflow, Depends(known_workflow)]
 
 
-def _open_workflow(known: KnownWorkflow) -> Workflow:
+def open_workflow(known: KnownWorkflow) -> Workflow:
+    """Raises `WorkflowNotFound` for a deleted one."""
     if known.deleted:
         raise WorkflowNotFound(
             Text(f"工作流 {quoted(known.name)} 已删除", f"workflow {quoted(known.name)} has been deleted")
@@ -102,7 +104,7 @@ def _open_workflow(known: KnownWorkflow) -> Workflow:
     return known
 
 
-OpenWorkflow = Annotated[Workflow, Depends(_open_workflow)]
+OpenWorkflow = Annotated[Workflow, Depends(open_workflow)]
 
 
 def _run(run_id: RunPath, caller: Caller, api: ApiContext) -> Run:
@@ -141,7 +143,7 @@ SeenRun = Annotated[Run, Depends(_seen_run)]
 
 def _seen_run_of_workflow(name: WorkflowPath, run_id: RunPath, reader: Reader, api: ApiContext) -> Run:
     if isinstance(reader, ApiKey):
-        return _run_of_workflow(_known_workflow(name, reader, api), _run(run_id, reader, api))
+        return _run_of_workflow(known_workflow(name, reader, api), _run(run_id, reader, api))
     run = _seen_run(run_id, reader, api)
     if name not in (run.workflow, str(run.workflow_id)):
         raise _no_run(run_id)
@@ -195,6 +197,22 @@ def _key_id(key_id: Annotated[str, Path(alias="keyId", examples=["key-0123456789
 
 
 KeyId = Annotated[str, Depends(_key_id)]
+
+
+def _chat(
+    _: Admin, session_id: Annotated[str, Path(alias="sid", examples=["chat-0123456789ab"])], api: ApiContext
+) -> ChatSession:
+    if not ids.CHAT_ID.fullmatch(session_id):
+        raise ValidationFailed(
+            Text(
+                f"sid {quoted(session_id)} 不是有效的会话编号",
+                f"sid {quoted(session_id)} is not the id of a chat session",
+            )
+        )
+    return api.chats.find(session_id)
+
+
+CurrentChat = Annotated[ChatSession, Depends(_chat)]
 
 
 def _streams(request: Request) -> None:

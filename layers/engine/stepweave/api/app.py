@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from stepweave.api import (
     routes_asks,
+    routes_chat,
     routes_context,
     routes_definitions,
     routes_events,
@@ -29,6 +30,7 @@ from stepweave.api.mcp import McpEndpoint
 from stepweave.api.mcp_queries import McpQueries
 from stepweave.api.middleware import Cors, Guard, RequestLog
 from stepweave.api.streams import CONTRACT_PACE, Pace
+from stepweave.services.chats import ChatRules, ChatService
 from stepweave.services.definitions import Definitions
 from stepweave.services.event_reading import EventReading
 from stepweave.services.history import History
@@ -38,6 +40,7 @@ from stepweave.services.outputs import Outputs
 from stepweave.services.results import RunResults
 from stepweave.services.viewing import Viewing
 from stepweave.settings import Settings
+from stepweave.store.chats import Chats
 from stepweave.store.keys import Keys
 from stepweave.store.view_tokens import ViewTokens
 
@@ -98,6 +101,7 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
         routes_definitions.router,
         routes_keys.router,
         routes_skills.router,
+        routes_chat.router,
     ):
         platform.include_router(router)
     app.include_router(platform)
@@ -121,6 +125,15 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         kept=timedelta(hours=settings.events_ttl_hours),
         most=settings.events_max_per_run,
     )
+    results = RunResults(
+        runs=engine.store,
+        workflows=engine.workflows,
+        memory=engine.memory,
+        outputs=outputs,
+        asks=engine.asks,
+        files=engine.files,
+        clock=clock,
+    )
     return Api(
         blobs=engine.ports.blobs,
         workflows=engine.workflows,
@@ -128,16 +141,9 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         runs=engine.runs,
         creating=engine.creating,
         files=engine.files,
-        results=RunResults(
-            runs=engine.store,
-            workflows=engine.workflows,
-            memory=engine.memory,
-            outputs=outputs,
-            asks=engine.asks,
-            files=engine.files,
-            clock=clock,
-        ),
+        results=results,
         history=History(engine.store, engine.workflows, engine.memory),
+        chats=ChatService(Chats(engine.ports.items), engine.store, results, clock, _chat_rules(settings)),
         asks=engine.asks,
         ending=engine.ending,
         redrive=engine.redrive,
@@ -148,6 +154,10 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, pace),
         live=live,
     )
+
+
+def _chat_rules(settings: Settings) -> ChatRules:
+    return ChatRules(settings.chat_history_turns, settings.chat_history_bytes, timedelta(days=settings.runs_ttl_days))
 
 
 def _origins(settings: Settings) -> list[str]:

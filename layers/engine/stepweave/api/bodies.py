@@ -82,6 +82,20 @@ class RunBody(DataModel):
         return [_path_of(each) for each in self.inputs.get(_UPLOADED) or ()]
 
 
+class ChatBody(DataModel):
+    """A new chat session."""
+
+    workflow: str = Field(min_length=1, max_length=64, description="The workflow's name, or its number.")
+    title: str = Field(default="", max_length=200)
+
+
+class SayBody(RunBody):
+    """A message of a person, answered by a run. The run gets it as `chat.message`, and what was said before as
+    `chat.history`: `[{role, content}]`, oldest first."""
+
+    message: str = Field(min_length=1, max_length=50_000, description="What the person says.")
+
+
 class UploadBody(DataModel):
     """A file that will be uploaded."""
 

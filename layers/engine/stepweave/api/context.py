@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 from stepweave.api.streams import Streams
 from stepweave.ports import BlobStore
 from stepweave.services.asks import Asks
+from stepweave.services.chats import ChatService
 from stepweave.services.context_desk import ContextDesk
 from stepweave.services.creating import Creating
 from stepweave.services.definitions import Definitions
@@ -35,6 +36,7 @@ class Api:
     files: Files
     results: RunResults
     history: History
+    chats: ChatService
     ending: Ending
     asks: Asks
     redrive: Redrive

@@ -52,11 +52,15 @@ async def resume(body: Answered, run: AnsweredRun, api: ApiContext) -> Response:
     return await run_in_threadpool(_resume, api, run, body)
 
 
+@platform.get("/chat/runs/{runId}/state", summary="Status of a chat's run, and what it asks")
 @platform.get("/workflows/runs/{runId}/state", summary="Status of a run, and what it asks")
 def platform_state(_: Admin, run: CurrentRun, api: ApiContext) -> Response:
     return answer(api.results.state(run))
 
 
+@platform.post(
+    "/chat/runs/{runId}/resume", summary="Answer a question of a chat's run", openapi_extra=documented(AnswerBody)
+)
 @platform.post("/workflows/runs/{runId}/resume", summary="Answer a question", openapi_extra=documented(AnswerBody))
 async def platform_resume(_: Admin, body: Answered, run: CurrentRun, api: ApiContext) -> Response:
     return await run_in_threadpool(_resume, api, run, body)

@@ -3,9 +3,10 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from types import MappingProxyType
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -16,7 +17,7 @@ from stepweave.api.body import read
 from stepweave.api.context import Api
 from stepweave.api.errors import language_of
 from stepweave.api.parameters import IdempotencyKey
-from stepweave.api.submission import NamedFile, Submitted, named
+from stepweave.api.submission import NamedFile, Submission, Submitted, named
 from stepweave.errors import RunAlreadyStarted, ValidationFailed
 from stepweave.execution.run import Run
 from stepweave.services.links import RunLinks
@@ -30,21 +31,38 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 @dataclass(frozen=True, slots=True)
-class RunRequest:
-    """A client asks for a run: who, of which workflow, with what."""
+class RunRequest[B: RunBody]:
+    """A client asks for a run: who, of which workflow, with what. `place` is where it asks: in a chat, the session."""
 
     caller: ApiKey
     workflow: Workflow
-    body: RunBody
+    body: B
     token: str | None
     language: Language
     files: tuple[NamedFile, ...]
     close: Callable[[], None]
+    place: str | None = None
 
 
 async def _asked(
     request: Request, caller: Caller, workflow: OpenWorkflow, submitted: Submitted, token: IdempotencyKey = None
-) -> RunRequest:
+) -> RunRequest[RunBody]:
+    return await request_for(RunBody, request, caller, workflow, submitted, token)
+
+
+Asked = Annotated[RunRequest[RunBody], Depends(_asked)]
+
+
+async def request_for[B: RunBody](
+    model: type[B],
+    request: Request,
+    caller: ApiKey,
+    workflow: Workflow,
+    submitted: Submission,
+    token: str | None,
+    place: str | None = None,
+) -> RunRequest[B]:
+    """What was submitted, read and judged. Raises `ValidationFailed`."""
     if token is not None and not _TOKEN.fullmatch(token):
         raise ValidationFailed(
             Text(
@@ -52,18 +70,16 @@ async def _asked(
                 "Idempotency-Key must be 1 to 255 visible ASCII characters",
             )
         )
-    body = await run_in_threadpool(read, RunBody, submitted.body)
+    body = await run_in_threadpool(read, model, submitted.body)
     files = named(submitted.files, body.uploaded_paths)
-    return RunRequest(caller, workflow, body, token, language_of(request), files, submitted.close)
+    return RunRequest(caller, workflow, body, token, language_of(request), files, submitted.close, place)
 
 
-Asked = Annotated[RunRequest, Depends(_asked)]
-
-
-def create(api: Api, asked: RunRequest) -> Run:
-    """The run with its files, or the one that the same request made before."""
+def create(api: Api, asked: RunRequest[Any], also: Mapping[str, Any] = MappingProxyType({})) -> Run:
+    """The run with its files, or the one that the same request made before. `also` are inputs that the client's own
+    variables cannot replace."""
     body = asked.body
-    new = NewRun(body.all_variables, asked.language, body.fail_strategy, body.ttl_hours)
+    new = NewRun({**body.all_variables, **also}, asked.language, body.fail_strategy, body.ttl_hours)
     try:
         return api.creating.create(asked.workflow, new, _once(asked), asked.files)
     finally:
@@ -76,7 +92,7 @@ def start(api: Api, run: Run) -> Run:
     return started
 
 
-def _start_if_new(api: Api, run: Run) -> Run:
+def start_if_new(api: Api, run: Run) -> Run:
     """Of a repeated request, the run may have been started by the first."""
     if run.status != "CREATED":
         return run
@@ -88,16 +104,16 @@ def _start_if_new(api: Api, run: Run) -> Run:
 
 async def start_and_stream(api: Api, run: Run) -> Response:
     """Where the stream is cut, the client goes on at `Link`; posting again would be another run."""
-    run = await run_in_threadpool(_start_if_new, api, run)
+    run = await run_in_threadpool(start_if_new, api, run)
     links = RunLinks.of(run)
     headers = {"X-Run-Id": run.run_id, "Link": f'<{links.stream}>; rel="stream"'}
     return await api.streams.stream(run, 0, headers)
 
 
-def _once(asked: RunRequest) -> Once | None:
+def _once(asked: RunRequest[Any]) -> Once | None:
     if asked.token is None:
         return None
     body = asked.body.model_dump(by_alias=True, exclude_unset=True)
     files = [[file.path, file.sent.sha256.hexdigest()] for file in asked.files]
-    told = json.dumps([asked.workflow.name, body, *files], sort_keys=True)
+    told = json.dumps([asked.place or asked.workflow.name, body, *files], sort_keys=True)
     return Once(asked.caller.key_id, asked.token, hashlib.sha256(told.encode()).hexdigest())

@@ -3,13 +3,13 @@
 Nothing is read that a name does not need: a node whose declared variables cannot answer is passed over unread.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from stepweave.expressions.envelopes import data_of, read_field
-from stepweave.expressions.paths import MISSING, Missing, find_alike, plain, search, steps_of, walk, walk_loosely
+from stepweave.expressions.paths import MISSING, Missing, Step, find_alike, plain, search, steps_of, walk, walk_loosely
 from stepweave.expressions.scope import Scope, open_to_nodes
 from stepweave.graph.node_data import InputField
 from stepweave.graph.problem import quoted
@@ -75,7 +75,19 @@ class Resolver:
             value = walk(found.value, steps[1:])
             if value is not MISSING:
                 return Found(value, found.source)
-        return MISSING if head in self._own else self.name(reference)
+        if head in self._own:
+            return MISSING
+        inside = self._in_dotted_input(steps)
+        return inside if inside is not MISSING else self.name(reference)
+
+    def _in_dotted_input(self, steps: Sequence[Step]) -> Finding:
+        """A path into an initial input whose own name has dots, such as `chat.history[0].content`."""
+        for length in range(len(steps) - 1, 1, -1):
+            name = ".".join(map(str, steps[:length]))
+            if name in self._inputs:
+                value = walk(self._inputs[name], steps[length:])
+                return MISSING if value is MISSING else Found(value)
+        return MISSING
 
     @cached_property
     def _declared(self) -> list[tuple[str, frozenset[str] | None]]:

@@ -3,9 +3,11 @@
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.config import Config
 
 from stepweave.adapters.aws.dynamodb import DynamoItems
+from stepweave.adapters.aws.parsing import read_attributes_quickly
 from stepweave.adapters.aws.s3 import S3Blobs
 from stepweave.adapters.aws.stepfunctions import StepFunctionsChains
 from stepweave.items import Table
@@ -26,10 +28,18 @@ S3_CONFIG = _CONFIG.merge(Config(signature_version="s3v4", s3={"addressing_style
 class Connection:
     """`options` go to the session: region, credentials, a profile; by default those of the environment."""
 
-    def __init__(self, settings: Settings, endpoint_url: str | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        endpoint_url: str | None = None,
+        botocore_session: botocore.session.Session | None = None,
+        **options: Any,
+    ) -> None:
         self._settings = settings
         self._endpoint_url = endpoint_url
-        self._session = boto3.Session(**options)
+        underneath = botocore_session or botocore.session.Session()
+        read_attributes_quickly(underneath)
+        self._session = boto3.Session(botocore_session=underneath, **options)
 
     def items(self) -> DynamoItems:
         given = self._settings
@@ -42,6 +52,8 @@ class Connection:
         }
         if given.api_keys_table is not None:
             tables["apiKeys"] = given.api_keys_table
+        if given.chats_table is not None:
+            tables["chats"] = given.chats_table
         return DynamoItems(self._client("dynamodb"), tables)
 
     def blobs(self) -> S3Blobs:
