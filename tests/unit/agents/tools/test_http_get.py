@@ -14,7 +14,7 @@ from stepweave.agents.tools.files import Files
 from stepweave.agents.tools.http_get import http_get_tool
 from stepweave.agents.tools.lent import Lent
 from stepweave.agents.tools.toolbox import Toolbox, ToolResult
-from stepweave.agents.transport import GuardedTransport
+from stepweave.web.transport import GuardedTransport
 from tests.functional.web_server import drips, says, web_server
 
 PUBLIC = "93.184.216.34"

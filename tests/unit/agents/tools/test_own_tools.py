@@ -11,7 +11,7 @@ from stepweave.agents.tools.files import Files
 from stepweave.agents.tools.lent import Lent
 from stepweave.agents.tools.table import ALWAYS, TOOLS, make_tool
 from stepweave.agents.tools.toolbox import Toolbox, ToolResult
-from stepweave.agents.transport import GuardedTransport
+from stepweave.web.transport import GuardedTransport
 from tests.unit.agents.work import MemoryWorkspace
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from stepweave.agents.tools.daemon import in_thread
 from stepweave.agents.tools.toolbox import Arguments, Tool, Toolbox, ToolFailed, ToolResult, Unreadable
 from stepweave.errors import Unavailable, ValidationFailed
 from stepweave.execution.work import RunEnded
 from stepweave.texts import Text
+from stepweave.web.daemon import in_thread
 
 
 def tool_that(action: Any, **rest: Any) -> Tool:

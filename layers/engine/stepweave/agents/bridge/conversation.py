@@ -25,7 +25,6 @@ from stepweave.agents.request import Abilities, LoopRequest
 from stepweave.agents.state import OpenQuestion
 from stepweave.agents.talk import Spent
 from stepweave.agents.told_calls import ToldCalls, shown
-from stepweave.agents.tools.daemon import in_thread
 from stepweave.agents.tools.kit import open_toolbox
 from stepweave.agents.tools.toolbox import Arguments, Asks, Toolbox, ToolResult, Unreadable
 from stepweave.agents.transcript import Transcript
@@ -33,6 +32,7 @@ from stepweave.execution.bridge import Bridge
 from stepweave.execution.pause import Answer
 from stepweave.execution.work import Work
 from stepweave.texts import Text
+from stepweave.web.daemon import in_thread
 
 
 @dataclass(slots=True)

@@ -21,11 +21,11 @@ from stepweave.agents.tools.context_arguments import (
     OutputArguments,
 )
 from stepweave.agents.tools.context_client import ContextClient
-from stepweave.agents.tools.daemon import in_thread
 from stepweave.agents.tools.toolbox import RESULT_CHARACTERS, Tool, ToolFailed, schema_of, take
 from stepweave.agents.transcript import Transcript
 from stepweave.execution.context_query import ContextQuery
 from stepweave.texts import Language, Text
+from stepweave.web.daemon import in_thread
 
 MOST_CALLS = 50
 """Of one visit, all of these tools together."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import httpx2
 
-from stepweave.agents.addresses import is_loopback
 from stepweave.agents.tools.toolbox import ToolFailed
-from stepweave.agents.transport import direct_transport
 from stepweave.execution.context_query import ContextQuery
 from stepweave.texts import Language, Text
+from stepweave.web.addresses import is_loopback
+from stepweave.web.transport import direct_transport
 
 SECONDS = 5.0
 PAUSE_SECONDS = 0.2

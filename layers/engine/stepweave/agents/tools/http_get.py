@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from stepweave.agents.tools.lent import Lent
 from stepweave.agents.tools.toolbox import Tool, ToolFailed, schema_of, take
-from stepweave.agents.transport import check_url
 from stepweave.graph.problem import cut
 from stepweave.texts import Text
+from stepweave.web.transport import check_url
 
 SECONDS = 10.0
 MOST_BYTES = 1_000_000

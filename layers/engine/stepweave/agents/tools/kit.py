@@ -11,9 +11,9 @@ from stepweave.agents.tools.lent import Lent
 from stepweave.agents.tools.table import make_tool
 from stepweave.agents.tools.toolbox import Tool, Toolbox
 from stepweave.agents.transcript import Transcript
-from stepweave.agents.transport import GuardedTransport
 from stepweave.execution.work import Work
 from stepweave.texts import Text
+from stepweave.web.transport import GuardedTransport
 
 _OF_FILES = frozenset({"list_files", "read_file", "write_file"})
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stepweave.agents.tools.files import Files
-from stepweave.agents.transport import GuardedTransport
+from stepweave.web.transport import GuardedTransport
 
 Todos = Sequence[Mapping[str, str]]
 """The whole list `[{text, status}]`."""

@@ -15,9 +15,10 @@ from mcp.types import Tool as ServerTool
 
 from stepweave.agents.request import McpServer, NodeStopped
 from stepweave.agents.tools.toolbox import TOOL_SECONDS, Tool, ToolFailed
-from stepweave.agents.transport import CONNECT_SECONDS, GuardedTransport, check_url
 from stepweave.graph.problem import cut, quoted
 from stepweave.texts import Text
+from stepweave.web.addresses import AddressRefused
+from stepweave.web.transport import CONNECT_SECONDS, GuardedTransport, check_url
 
 _OPEN_SECONDS = 20.0
 _CLOSE_SECONDS = 1.0
@@ -158,7 +159,7 @@ def _unreachable(server: McpServer, error: Exception) -> ServerUnreachable:
     cause: BaseException = error
     while isinstance(cause, BaseExceptionGroup):  # the client runs in task groups, which wrap what goes wrong in them
         cause = cause.exceptions[0]
-    if isinstance(cause, ToolFailed):
+    if isinstance(cause, AddressRefused):
         return ServerUnreachable(Text(f"MCP 服务器 {name}：{cause.text.zh}", f"MCP server {name}: {cause.text.en}"))
     if isinstance(cause, TimeoutError):
         return ServerUnreachable(

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from stepweave.agents.tools.daemon import in_thread
 from stepweave.agents.tools.lent import Lent
 from stepweave.agents.tools.toolbox import Tool, schema_of, take
+from stepweave.web.daemon import in_thread
 
 _PAGE = 50_000
 

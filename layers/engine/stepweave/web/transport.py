@@ -1,4 +1,4 @@
-"""HTTP for tools: a name is resolved once, every address it has is checked, and one of those is connected to.
+"""HTTP to where strangers say: a name is resolved once, every address it has is checked, and one of those is connected to.
 
 So a name that answers differently the second time (DNS rebinding) gains nothing, and neither does a redirect: each
 request that goes through the transport is judged by itself.
@@ -11,11 +11,10 @@ from typing import Any, override
 
 import httpx2
 
-from stepweave.agents.addresses import is_credential_source, is_public
-from stepweave.agents.tools.daemon import in_thread
-from stepweave.agents.tools.toolbox import ToolFailed
 from stepweave.graph.problem import cut, quoted
 from stepweave.texts import Text
+from stepweave.web.addresses import AddressRefused, is_credential_source, is_public
+from stepweave.web.daemon import in_thread
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host, in the order of preference."""
@@ -26,7 +25,7 @@ CONNECT_SECONDS = 5.0
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Raises `ToolFailed` for what may not be called. One connection pool a host: a connection made for one name is
+    """Raises `AddressRefused` for what may not be called. One connection pool a host: a connection made for one name is
     never used for another that has the same address."""
 
     def __init__(
@@ -41,7 +40,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         url = request.url
         check_url(url)
-        host = url.host
+        host = _ascii_host(url)
         if host not in self._pools:
             self._pools[host] = self._connect()
         pool = self._pools[host]
@@ -58,10 +57,12 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         try:
             found = list(dict.fromkeys(await self._resolve(host, port)))
         except OSError as error:
-            raise ToolFailed(Text(f"找不到主机 {quoted(host)}", f"the host {quoted(host)} cannot be found")) from error
+            raise AddressRefused(
+                Text(f"找不到主机 {quoted(host)}", f"the host {quoted(host)} cannot be found")
+            ) from error
         refused = is_credential_source if self._private_hosts else _is_not_public
         if not found or any(refused(address) for address in found):
-            raise ToolFailed(
+            raise AddressRefused(
                 Text(
                     f"不允许访问 {quoted(host)}：它的地址不是公网地址",
                     f"{quoted(host)} may not be called: it has an address that is not public",
@@ -76,12 +77,14 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 def check_url(url: httpx2.URL) -> None:
-    """Raises `ToolFailed` for what is no plain http or https address."""
+    """Raises `AddressRefused` for what is no plain http or https address."""
     if url.scheme not in {"http", "https"} or not url.host:
         shown = cut(str(url.copy_with(username=None, password=None)) if url.host else str(url))
-        raise ToolFailed(Text(f"只支持 http 和 https 地址：{shown}", f"only http and https addresses work: {shown}"))
+        raise AddressRefused(
+            Text(f"只支持 http 和 https 地址：{shown}", f"only http and https addresses work: {shown}")
+        )
     if url.userinfo:
-        raise ToolFailed(Text("地址中不能含有用户名或密码", "an address must hold no user name or password"))
+        raise AddressRefused(Text("地址中不能含有用户名或密码", "an address must hold no user name or password"))
 
 
 async def resolve_host(host: str, port: int) -> list[str]:
@@ -96,7 +99,7 @@ def _is_not_public(address: str) -> bool:
 
 def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
     """The request to that address; the `Host` header and, in TLS, the name that the certificate must have, stay."""
-    extensions: dict[str, Any] = {**request.extensions, "sni_hostname": request.url.host}
+    extensions: dict[str, Any] = {**request.extensions, "sni_hostname": _ascii_host(request.url)}
     return httpx2.Request(
         request.method,
         request.url.copy_with(host=address),
@@ -104,6 +107,11 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
         stream=request.stream,
         extensions=extensions,
     )
+
+
+def _ascii_host(url: httpx2.URL) -> str:
+    """As names are resolved and certificates hold them."""
+    return url.raw_host.decode("ascii")
 
 
 def direct_transport() -> httpx2.AsyncBaseTransport:

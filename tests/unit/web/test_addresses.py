@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepweave.agents.addresses import is_credential_source, is_public
+from stepweave.web.addresses import is_credential_source, is_public
 
 PRIVATE = [
     *("0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1"),

@@ -1,7 +1,9 @@
-"""Which addresses a tool may call: those of the public internet, whatever clothes the others come in; and which are
-this machine's own."""
+"""Which addresses may be called for somebody else: those of the public internet, whatever clothes the others come in;
+and which are this machine's own."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+from stepweave.errors import StepweaveError
 
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _SPECIAL = (
@@ -23,6 +25,12 @@ _METADATA = frozenset(
     )
 )
 _LINK_LOCAL = (IPv4Network("169.254.0.0/16"), IPv6Network("fe80::/10"))
+
+
+class AddressRefused(StepweaveError):
+    """An address that is not to be called; the text says why."""
+
+    code = "VALIDATION_FAILED"
 
 
 def is_public(address: str) -> bool:
