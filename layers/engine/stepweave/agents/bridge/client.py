@@ -15,7 +15,7 @@ from stepweave.event_stream import Message, MessageReader, MessageTooLong
 from stepweave.execution.bridge import Bridge
 from stepweave.graph.problem import cut
 from stepweave.texts import Text
-from stepweave.web.addresses import is_loopback
+from stepweave.web import addresses
 from stepweave.web.transport import CONNECT_SECONDS, direct_transport
 
 EVENT_STREAM = "text/event-stream"
@@ -128,7 +128,7 @@ class BridgeClient:
 
 def is_loopback(url: str) -> bool:
     """Whether a bridge is on this machine: only such a one is told how to query the context (contract §6)."""
-    return is_loopback(httpx2.URL(url).host)
+    return addresses.is_loopback(httpx2.URL(url).host)
 
 
 async def _next(chunks: AsyncIterator[bytes], reader: MessageReader) -> list[Message] | None:
