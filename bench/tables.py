@@ -2,11 +2,19 @@
 
 from typing import Any
 
-from stepweave.items import RUNS_BY_WORKFLOW, RUNS_OPEN, SCHEMAS, TOKENS_EXPIRING, WORKFLOWS_LISTED, Table
+from stepweave.items import (
+    RUNS_BY_MONTH,
+    RUNS_BY_WORKFLOW,
+    RUNS_OPEN,
+    SCHEMAS,
+    TOKENS_EXPIRING,
+    WORKFLOWS_LISTED,
+    Table,
+)
 
 BUCKET = "bench-data"
 
-_INDEXES = (WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING)
+_INDEXES = (WORKFLOWS_LISTED, RUNS_BY_MONTH, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING)
 
 
 def table_name(table: Table) -> str:
@@ -40,7 +48,7 @@ def _request(table: Table) -> dict[str, Any]:
             {
                 "IndexName": index.name,
                 "KeySchema": _keys(index.partition, index.sort),
-                "Projection": {"ProjectionType": "ALL"},
+                "Projection": {"ProjectionType": "KEYS_ONLY" if index.keys_only else "ALL"},
             }
             for index in indexes
         ]

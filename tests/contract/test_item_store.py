@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from stepweave.adapters.memory import MemoryItems
 from stepweave.items import (
+    RUNS_BY_MONTH,
     RUNS_BY_WORKFLOW,
     RUNS_OPEN,
     Absent,
@@ -98,6 +99,12 @@ def test_an_index_is_paged_through_without_a_gap_or_a_repeat(items: ItemStore) -
         paged += page
     assert paged == everything
     assert len(paged) == 7
+
+
+def test_an_index_of_keys_gives_the_keys(items: ItemStore) -> None:
+    keys = {"runId": "1", "sk": "RUN", "month": "2026-01", "createdAt": "2026-01-01"}
+    items.put("runs", keys | {"status": "RUNNING"})
+    assert items.query_index(RUNS_BY_MONTH, "2026-01") == [keys]
 
 
 def test_an_update_changes_adds_and_removes_and_gives_the_item_as_it_stands(items: ItemStore) -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from stepweave.items import RUNS_BY_WORKFLOW, RUNS_OPEN, SCHEMAS, TOKENS_EXPIRING, WORKFLOWS_LISTED, Index, Table
+from stepweave.items import (
+    RUNS_BY_MONTH,
+    RUNS_BY_WORKFLOW,
+    RUNS_OPEN,
+    SCHEMAS,
+    TOKENS_EXPIRING,
+    WORKFLOWS_LISTED,
+    Index,
+    Table,
+)
 from stepweave.settings import Settings, variable_of
 from tests.infrastructure.template import ROOT, functions, resources, statements, template, variables
 
@@ -93,8 +102,18 @@ def test_a_function_has_no_variable_that_nobody_reads(function: str) -> None:
     assert set(variables(function)) <= read
 
 
-def test_the_api_alone_knows_the_table_of_keys() -> None:
-    assert [name for name in FOLDERS if "API_KEYS_TABLE" in variables(name)] == ["api"]
+def test_only_who_asks_for_keys_or_signs_with_their_secrets_knows_their_table() -> None:
+    assert [name for name in FOLDERS if "API_KEYS_TABLE" in variables(name)] == ["api", "callback"]
+
+
+def test_the_queue_of_callbacks_gives_a_message_as_often_as_there_are_attempts() -> None:
+    [queue] = [queue for queue in resources("AWS::SQS::Queue").values() if "RedrivePolicy" in queue]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == len(WAITS) + 1
+    assert queue["VisibilityTimeout"] >= 6 * timeout("callback")
+    assert timeout("callback") > SECONDS
+    [event] = functions()["callback"]["Events"].values()
+    assert event["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert all(wait < 12 * 3600 for wait in WAITS)
 
 
 @pytest.mark.parametrize("function", FOLDERS)
@@ -120,7 +139,7 @@ def test_a_table_has_the_keys_that_the_engine_uses(table: Table) -> None:
         assert types[schema.sort] == ("N" if schema.sort_is_number else "S")
 
 
-INDEXES = [WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING]
+INDEXES = [WORKFLOWS_LISTED, RUNS_BY_MONTH, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING]
 
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)
@@ -128,7 +147,7 @@ def test_an_index_has_the_keys_that_the_engine_uses(index: Index) -> None:
     properties = resources("AWS::DynamoDB::Table")[TABLES[index.table]]
     found = {each["IndexName"]: each for each in properties["GlobalSecondaryIndexes"]}
     assert keys(found[index.name]["KeySchema"]) == (index.partition, index.sort)
-    assert found[index.name]["Projection"] == {"ProjectionType": "ALL"}  # lists are read from the index alone
+    assert found[index.name]["Projection"] == {"ProjectionType": "KEYS_ONLY" if index.keys_only else "ALL"}
 
 
 def keys(schema: list[dict[str, str]]) -> tuple[str, ...]:

@@ -33,5 +33,15 @@ def to_json(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def month_of(moment: datetime) -> str:
+    """`YYYY-MM`, UTC: what a time in JSON begins with."""
+    return to_json(moment)[:7]
+
+
+def month_before(month: str) -> str:
+    year, number = map(int, month.split("-"))
+    return f"{year:04}-{number - 1:02}" if number > 1 else f"{year - 1:04}-12"
+
+
 def from_json(text: str) -> datetime:
     return datetime.fromisoformat(text)

@@ -13,6 +13,8 @@ CHAT_ID = re.compile(r"chat-[0-9a-f]{12}")
 CONTEXT_TOKEN = re.compile(r"[0-9a-f]{48}")
 VIEW_TOKEN = re.compile(r"vt-[A-Za-z0-9_-]{40}")
 
+_HISTORY = 10**10
+_HISTORY_DIGITS = 11
 _VISITS = uuid.UUID("6f0f3f0e-4c5a-5d0e-9a52-7c1d1f8f6f51")
 
 
@@ -22,6 +24,17 @@ def new_run_id() -> str:
 
 def new_chat_id() -> str:
     return "chat-" + secrets.token_hex(6)
+
+
+def history_id(run_id: str) -> int:
+    """The run's number in the history, for those who want numbers: of 11 digits, so that none reads as a run's id."""
+    return _HISTORY + int(run_id, 16)
+
+
+def run_of_history(number: str) -> str | None:
+    """The run that has this number, given in decimal digits, if there can be one."""
+    value = int(number) - _HISTORY if len(number) <= _HISTORY_DIGITS else -1
+    return f"{value:08x}" if 0 <= value < 16**8 else None
 
 
 def new_api_key() -> str:

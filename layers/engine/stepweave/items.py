@@ -30,16 +30,21 @@ SCHEMAS: dict[Table, KeySchema] = {
 
 
 class Index(NamedTuple):
-    """A secondary index: eventually consistent, and sparse where the attributes are left out."""
+    """A secondary index: eventually consistent, and sparse where the attributes are left out.
+
+    `keys_only`: it gives the keys of its items and no more, and costs a write only where those change.
+    """
 
     table: Table
     name: str
     partition: str
     sort: str
+    keys_only: bool = False
 
 
 WORKFLOWS_LISTED = Index("workflows", "listed", "listed", "name")
 RUNS_BY_WORKFLOW = Index("runs", "byWorkflow", "workflow", "createdAt")
+RUNS_BY_MONTH = Index("runs", "byMonth", "month", "createdAt", keys_only=True)
 RUNS_OPEN = Index("runs", "open", "open", "checkAt")
 TOKENS_EXPIRING = Index("tokens", "expiring", "kind", "expiresAt")
 

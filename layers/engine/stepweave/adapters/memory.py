@@ -106,7 +106,11 @@ class MemoryItems:
                     for key, item in found
                     if (position(key, item) < last if descending else position(key, item) > last)
                 ]
-            return [copy.deepcopy(item) for _, item in found[:limit]]
+            names = {*SCHEMAS[index.table], index.partition, index.sort}
+            return [
+                {name: copy.deepcopy(value) for name, value in item.items() if not index.keys_only or name in names}
+                for _, item in found[:limit]
+            ]
 
     def update(self, update: Update) -> Item:
         with self._lock:

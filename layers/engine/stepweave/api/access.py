@@ -107,7 +107,7 @@ def open_workflow(known: KnownWorkflow) -> Workflow:
 OpenWorkflow = Annotated[Workflow, Depends(open_workflow)]
 
 
-def _run(run_id: RunPath, caller: Caller, api: ApiContext) -> Run:
+def run_of_caller(run_id: RunPath, caller: Caller, api: ApiContext) -> Run:
     """A run of a workflow that the caller may call; of others nobody learns whether they exist."""
     _check_run_id(run_id)
     run = api.runs.get(run_id)
@@ -116,7 +116,7 @@ def _run(run_id: RunPath, caller: Caller, api: ApiContext) -> Run:
     return run
 
 
-CurrentRun = Annotated[Run, Depends(_run)]
+CurrentRun = Annotated[Run, Depends(run_of_caller)]
 
 
 def _run_of_workflow(workflow: KnownWorkflow, run: CurrentRun) -> Run:
@@ -131,7 +131,7 @@ WorkflowRun = Annotated[Run, Depends(_run_of_workflow)]
 def _seen_run(run_id: RunPath, reader: Reader, api: ApiContext) -> Run:
     """As `CurrentRun`, for who has a key; and the one run of a view token."""
     if isinstance(reader, ApiKey):
-        return _run(run_id, reader, api)
+        return run_of_caller(run_id, reader, api)
     _check_run_id(run_id)
     if run_id != reader.run_id:
         raise _no_run(run_id)
@@ -143,7 +143,7 @@ SeenRun = Annotated[Run, Depends(_seen_run)]
 
 def _seen_run_of_workflow(name: WorkflowPath, run_id: RunPath, reader: Reader, api: ApiContext) -> Run:
     if isinstance(reader, ApiKey):
-        return _run_of_workflow(known_workflow(name, reader, api), _run(run_id, reader, api))
+        return _run_of_workflow(known_workflow(name, reader, api), run_of_caller(run_id, reader, api))
     run = _seen_run(run_id, reader, api)
     if name not in (run.workflow, str(run.workflow_id)):
         raise _no_run(run_id)

@@ -38,6 +38,7 @@ from stepweave.services.keys import ApiKeys
 from stepweave.services.links import EXTERNAL
 from stepweave.services.outputs import Outputs
 from stepweave.services.results import RunResults
+from stepweave.services.run_lists import RunLists
 from stepweave.services.viewing import Viewing
 from stepweave.settings import Settings
 from stepweave.store.chats import Chats
@@ -147,6 +148,7 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         asks=engine.asks,
         ending=engine.ending,
         redrive=engine.redrive,
+        lists=RunLists(engine.store, clock, timedelta(days=settings.runs_ttl_days)),
         keys=ApiKeys(Keys(engine.ports.items), clock),
         viewing=Viewing(ViewTokens(engine.ports.items), clock),
         skills=engine.skills,

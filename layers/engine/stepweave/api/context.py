@@ -20,6 +20,7 @@ from stepweave.services.redrive import Redrive
 from stepweave.services.results import RunResults
 from stepweave.services.runs import RunService
 from stepweave.services.skills import SkillService
+from stepweave.services.run_lists import RunLists
 from stepweave.services.viewing import Viewing
 from stepweave.store.workflows import Workflows
 
@@ -38,6 +39,7 @@ class Api:
     history: History
     chats: ChatService
     ending: Ending
+    lists: RunLists
     asks: Asks
     redrive: Redrive
     keys: ApiKeys

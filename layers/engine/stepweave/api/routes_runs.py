@@ -1,8 +1,8 @@
 """External API: runs are created, started, looked at and cancelled (contract §4)."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
 from fastapi.concurrency import run_in_threadpool
 
 from stepweave.api import starting
@@ -11,12 +11,13 @@ from stepweave.api.answers import answer
 from stepweave.api.bodies import RunBody
 from stepweave.api.context import ApiContext
 from stepweave.api.outputs import large_answer
-from stepweave.api.paging import cursor_of, run_at
+from stepweave.api.paging import Cursor, Limit, cursor_of, run_at
 from stepweave.api.parameters import RunStatusQuery, VisitQuery
 from stepweave.api.submission import documented_with_files
 from stepweave.errors import RunAlreadyFinished
 from stepweave.execution.run import CANCELLED, Run
 from stepweave.services.links import RunLinks
+from stepweave.services.results import summary
 from stepweave.texts import Text
 
 router = APIRouter(tags=["runs"])
@@ -45,11 +46,12 @@ def runs(
     workflow: KnownWorkflow,
     api: ApiContext,
     status: RunStatusQuery = None,
-    cursor: Annotated[str, Query(max_length=500, description="`nextCursor` of the page before.")] = "",
-    limit: Annotated[int, Query(ge=1, le=100, description="Items a page.")] = 20,
+    cursor: Cursor = "",
+    limit: Limit = 20,
 ) -> Response:
-    after = run_at(cursor, workflow) if cursor else None
-    items, last = api.results.listed(workflow.name, status, after, limit)
+    """Of a rare `status` a page may be short although there is a `nextCursor`."""
+    found, last = api.lists.of_workflow(workflow.name, status, run_at(cursor, workflow.name) if cursor else None, limit)
+    items = [summary(run) for run in found]
     return answer({"items": items, "nextCursor": cursor_of(last) if last is not None else None})
 
 

@@ -1,4 +1,4 @@
-"""What a run has come to, as the API tells it (contract §4): result, list entry, state, outputs and logs of nodes."""
+"""What a run has come to, as the API tells it (contract §4): result, summary, state, outputs and logs of nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from stepweave.clock import Clock
 from stepweave.errors import NodeNotFound
 from stepweave.execution.envelope import Envelope, failure
 from stepweave.execution.pause import Pause
-from stepweave.execution.run import Run, RunStatus
+from stepweave.execution.run import Run
 from stepweave.execution.visit import Visit
 from stepweave.graph.topology import Graph
 from stepweave.services.asks import Asks
@@ -24,8 +24,6 @@ from stepweave.texts import Text
 
 _UNSEEN_TRIES = 10
 _DETAIL_CHARACTERS = 250_000
-_RUNS_AT_ONCE = 100
-_MOST_RUNS_READ = 2_000
 
 
 class RunResults:
@@ -53,32 +51,14 @@ class RunResults:
         links = RunLinks.of(run)
         graph = self._graph(run)
         outputs = self.outputs(run)
-        told = self.summary(run) | {
+        told = summary(run) | {
             "outputs": outputs,
             "nodes": [],
             "workspace": {**self._files.summary(run), "downloadUrl": links.workspace},
         }
         if size(outputs) > OUTPUT_BYTES:
             told |= {"outputs": None, "outputUrl": links.output}
-        room = ANSWER_BYTES - size(told)
-        nodes, omitted = node_results(run, graph, self._runs.visits(run.run_id), self._memory, room)
-        told["nodes"] = nodes
-        return told | ({"nodesOmitted": omitted} if omitted else {})
-
-    def summary(self, run: Run) -> dict[str, Any]:
-        """What lists show of a run."""
-        return {
-            "runId": run.run_id,
-            "workflowId": run.workflow_id,
-            "workflow": run.workflow,
-            "version": run.version,
-            "status": run.status,
-            "createdAt": run.created_at,
-            "startedAt": run.started_at,
-            "completedAt": run.ended_at,
-            "error": run.error,
-            "failedNodeId": run.failed_node,
-        }
+        return told
 
     def state(self, run: Run) -> dict[str, Any]:
         """`currentPause` is the newest open question, `pauses` are all of them, the newest first."""
@@ -137,29 +117,6 @@ class RunResults:
         told: dict[str, Any] = {"nodeId": node_id, "logs": entries[::-1]}
         return told | ({"omitted": omitted} if omitted else {})
 
-    def listed(
-        self, workflow: str, status: RunStatus | None, after: Run | None, limit: int
-    ) -> tuple[list[dict[str, Any]], Run | None]:
-        """Runs of a workflow, newest first, and the run to go on after; None where the list ends.
-
-        The index knows no status: of a rare one a page may be short although the list goes on.
-        """
-        found: list[Run] = []
-        read = 0
-        while read < _MOST_RUNS_READ:
-            wanted = min(_RUNS_AT_ONCE, limit + 1) if status is None else _RUNS_AT_ONCE
-            page = self._runs.of_workflow(workflow, after=after, limit=wanted)
-            read += len(page)
-            for run in page:
-                if status is None or run.status == status:
-                    if len(found) == limit:
-                        return [self.summary(each) for each in found], found[-1]
-                    found.append(run)
-            if len(page) < wanted:
-                return [self.summary(each) for each in found], None
-            after = page[-1]
-        return [self.summary(each) for each in found], after
-
     def _graph(self, run: Run) -> Graph:
         return self._workflows.graph(run.workflow, run.version)
 
@@ -178,6 +135,22 @@ def _pause(pause: Pause) -> dict[str, Any]:
         "nodeId": pause.node_id,
         "visitUuid": pause.visit_uuid,
         "choices": pause.question.choices(),
+def summary(run: Run) -> dict[str, Any]:
+    """What lists show of a run."""
+    return {
+        "runId": run.run_id,
+        "workflowId": run.workflow_id,
+        "workflow": run.workflow,
+        "version": run.version,
+        "status": run.status,
+        "createdAt": run.created_at,
+        "startedAt": run.started_at,
+        "completedAt": run.ended_at,
+        "error": run.error,
+        "failedNodeId": run.failed_node,
+    }
+
+
         "createdAt": pause.created_at.removesuffix("Z"),
     }
 

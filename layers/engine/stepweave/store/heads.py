@@ -55,6 +55,7 @@ def run_to_item(run: Run) -> Item:
             "nVisits": run.visits,
             "running": run.running,
             "closing": run.closing,
+            "month": run.created_at[:7],
             "redrives": run.redrives,
             "stalled": run.stalled,
             "redrivenRev": run.redriven_rev,
