@@ -18,9 +18,9 @@ from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
 from stepweave.services.redrive import Redrive
 from stepweave.services.results import RunResults
+from stepweave.services.run_lists import RunLists
 from stepweave.services.runs import RunService
 from stepweave.services.skills import SkillService
-from stepweave.services.run_lists import RunLists
 from stepweave.services.viewing import Viewing
 from stepweave.store.workflows import Workflows
 
@@ -36,10 +36,10 @@ class Api:
     creating: Creating
     files: Files
     results: RunResults
+    lists: RunLists
     history: History
     chats: ChatService
     ending: Ending
-    lists: RunLists
     asks: Asks
     redrive: Redrive
     keys: ApiKeys

@@ -58,7 +58,10 @@ class RunResults:
         }
         if size(outputs) > OUTPUT_BYTES:
             told |= {"outputs": None, "outputUrl": links.output}
-        return told
+        room = ANSWER_BYTES - size(told)
+        nodes, omitted = node_results(run, graph, self._runs.visits(run.run_id), self._memory, room)
+        told["nodes"] = nodes
+        return told | ({"nodesOmitted": omitted} if omitted else {})
 
     def state(self, run: Run) -> dict[str, Any]:
         """`currentPause` is the newest open question, `pauses` are all of them, the newest first."""
@@ -129,12 +132,6 @@ class RunResults:
         return visits_of(self._runs.visits(run.run_id)).get(node_id, [])
 
 
-def _pause(pause: Pause) -> dict[str, Any]:
-    """The one place where a time has no zone suffix (contract §1)."""
-    return pause.question.data(pause.clarify_id) | {
-        "nodeId": pause.node_id,
-        "visitUuid": pause.visit_uuid,
-        "choices": pause.question.choices(),
 def summary(run: Run) -> dict[str, Any]:
     """What lists show of a run."""
     return {
@@ -151,6 +148,12 @@ def summary(run: Run) -> dict[str, Any]:
     }
 
 
+def _pause(pause: Pause) -> dict[str, Any]:
+    """The one place where a time has no zone suffix (contract §1)."""
+    return pause.question.data(pause.clarify_id) | {
+        "nodeId": pause.node_id,
+        "visitUuid": pause.visit_uuid,
+        "choices": pause.question.choices(),
         "createdAt": pause.created_at.removesuffix("Z"),
     }
 

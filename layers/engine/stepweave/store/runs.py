@@ -7,8 +7,8 @@ from typing import Any
 from stepweave import clock as times
 from stepweave.execution.run import Run
 from stepweave.execution.visit import Join, SavedState, Visit, VisitBody
-    RUNS_BY_MONTH,
 from stepweave.items import (
+    RUNS_BY_MONTH,
     RUNS_BY_WORKFLOW,
     RUNS_OPEN,
     Equals,
@@ -96,20 +96,6 @@ class Runs:
 
     def start(self, run: Run, first: Visit, *, check_at: str) -> Run:
         """CREATED → RUNNING with the visit that opens the run. Raises `WriteRefused` when it has started before."""
-    def recent(self, *, after: Run | None, limit: int, newest: str, oldest: str) -> list[Run]:
-        """Runs of every workflow, newest first, of the months from `newest` back to `oldest` (`YYYY-MM`)."""
-        last = heads.run_to_item(after) if after is not None and after.created_at[:7] <= newest else None
-        month = str(last["month"]) if last is not None else newest
-        runs: list[Run] = []
-        while len(runs) < limit and month >= oldest:
-            wanted = limit - len(runs)
-            keys = self._items.query_index(RUNS_BY_MONTH, month, after=last, limit=wanted, descending=True)
-            places = [heads.run_key(key["runId"]) for key in keys]
-            found = self._items.get_many(places) if places else {}
-            runs += [heads.run_from_item(found[place]) for place in places if place in found]
-            month, last = (month, keys[-1]) if len(keys) == wanted else (times.month_before(month), None)
-        return runs
-
         started = replace(run, status="RUNNING", started_at=first.started_at, rev=run.rev + 1, visits=1, running=1)
         changes = {"status", "startedAt", "rev", "nVisits", "running"}
         self._items.transact(
@@ -130,6 +116,20 @@ class Runs:
         last = heads.run_to_item(after) if after is not None else None
         found = self._items.query_index(RUNS_BY_WORKFLOW, workflow, after=last, limit=limit, descending=True)
         return [heads.run_from_item(item) for item in found]
+
+    def recent(self, *, after: Run | None, limit: int, newest: str, oldest: str) -> list[Run]:
+        """Runs of every workflow, newest first, of the months from `newest` back to `oldest` (`YYYY-MM`)."""
+        last = heads.run_to_item(after) if after is not None and after.created_at[:7] <= newest else None
+        month = str(last["month"]) if last is not None else newest
+        runs: list[Run] = []
+        while len(runs) < limit and month >= oldest:
+            wanted = limit - len(runs)
+            keys = self._items.query_index(RUNS_BY_MONTH, month, after=last, limit=wanted, descending=True)
+            places = [heads.run_key(key["runId"]) for key in keys]
+            found = self._items.get_many(places) if places else {}
+            runs += [heads.run_from_item(found[place]) for place in places if place in found]
+            month, last = (month, keys[-1]) if len(keys) == wanted else (times.month_before(month), None)
+        return runs
 
     def due_for_upkeep(self, moment: str, limit: int) -> list[Run]:
         """Runs that are RUNNING or closing and whose check is due (protocol rule D)."""
