@@ -1,9 +1,10 @@
 """Runs MiniStack; started by `emulator.py` with the Python of MiniStack's own environment (standard library only).
 
-Three things are added to what MiniStack does by itself. It ends when whoever started it is gone, even when that process
+Four things are added to what MiniStack does by itself. It ends when whoever started it is gone, even when that process
 was killed: the end of our standard input tells. A layer is unpacked once for all workers: MiniStack unpacks it for
 each worker process, which for the engine's layer of thousands of files takes seconds at every cold start. And a crowd of
-invocations shares some workers: MiniStack starts one for each, and hundreds of cold starts at once stop a laptop.
+invocations shares some workers: MiniStack starts one for each, and a cold start takes more of a processor than a hundred
+invocations of a warm worker.
 """
 
 import hashlib
@@ -24,11 +25,14 @@ LARGE = 1_000_000
 PATIENCE = 20
 """Seconds to write the state down before the process group is killed."""
 
-CROWD = 16
-"""Workers of one function that are started at once; further ones follow one by one, `NEXT_WORKER_SECONDS` apart."""
+CROWD = max(8, 2 * (os.cpu_count() or 1))
+"""Workers of one function that are started at once. Further ones follow one by one, and only while invocations wait that
+no worker has had time for in `STANDSTILL_SECONDS`: nodes that take long get a worker each, many quick ones share some."""
 
-NEXT_WORKER_SECONDS = 5.0
-_LOOK_SECONDS = 0.005
+STANDSTILL_SECONDS = 1.0
+
+ANY_PORT = "4566"
+"""In the addresses of queues, under which they are kept: the next start, on another port, has to find them."""
 
 _unpacking = threading.Lock()
 
@@ -84,30 +88,57 @@ class _Zipfile:
 
 
 class Queue:
-    """MiniStack's `acquire_worker` with patience: with a crowd of workers busy, an invocation waits for one of them."""
+    """MiniStack's `acquire_worker` and `release_worker` with patience: with a crowd of workers busy, an invocation waits
+    for one of them."""
 
-    def __init__(self, acquire: Callable[..., tuple[Any, str]]) -> None:
+    def __init__(self, acquire: Callable[..., tuple[Any, str]], release: Callable[[Any], None]) -> None:
         self._acquire = acquire
+        self._release = release
         self._lock = threading.Lock()
-        self._started: dict[str, float] = {}
+        self._lines: dict[str, _Line] = {}
 
-    def __call__(self, function: str, *arguments: Any, **named: Any) -> tuple[Any, str]:
-        while True:
-            worker, how = self._acquire(function, *arguments, **named, max_concurrency=CROWD)
-            if worker is not None:
-                return worker, how
-            if self._may_start(function):
-                return self._acquire(function, *arguments, **named)
-            time.sleep(_LOOK_SECONDS)
+    def acquire(self, function: str, *arguments: Any, **named: Any) -> tuple[Any, str]:
+        line = self._line(function)
+        with line.freed:
+            while True:
+                worker, how = self._acquire(function, *arguments, **named, max_concurrency=CROWD)
+                if worker is None and line.stands_still:
+                    worker, how = self._acquire(function, *arguments, **named)
+                if worker is not None:
+                    line.moves(worker if how == "spawn" else None)
+                    return worker, how
+                line.freed.wait(STANDSTILL_SECONDS)
 
-    def _may_start(self, function: str) -> bool:
-        """Whether it is time for one worker more: invocations that take long need one each."""
-        now = time.monotonic()
+    def release(self, worker: Any) -> None:
+        self._release(worker)
+        if worker is not None:  # MiniStack has ended one that broke
+            freed = self._line(worker.func_name).freed
+            with freed:
+                freed.notify()
+
+    def _line(self, function: str) -> "_Line":
         with self._lock:
-            if now - self._started.setdefault(function, now) < NEXT_WORKER_SECONDS:
-                return False
-            self._started[function] = now
-            return True
+            return self._lines.setdefault(function, _Line())
+
+
+class _Line:
+    """The invocations of one function that wait for a worker; they hold `freed` when they look for one."""
+
+    def __init__(self) -> None:
+        self.freed = threading.Condition()
+        self._moved = time.monotonic()
+        self._started: Any = None
+
+    def moves(self, started: Any) -> None:
+        """One of them has a worker, which was `started` for it or not."""
+        self._moved = time.monotonic()
+        self._started = started or self._started
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether nobody has got a worker for a while and none is on its way: those that have one take long."""
+        is_starting = self._started is not None and self._started._cold  # noqa: SLF001 - it is told nowhere else
+        return not is_starting and time.monotonic() - self._moved >= STANDSTILL_SECONDS
 
 
 def end_with_parent() -> None:
@@ -123,10 +154,12 @@ def main() -> None:
     threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
     from ministack import app  # it reads the environment when it is imported
     from ministack.core import lambda_runtime
-    from ministack.services import lambda_svc
+    from ministack.services import lambda_svc, sqs
 
+    sqs.DEFAULT_PORT = ANY_PORT
     lambda_runtime.zipfile = _Zipfile()
-    lambda_svc.acquire_worker = Queue(lambda_svc.acquire_worker)
+    queue = Queue(lambda_svc.acquire_worker, lambda_svc.release_worker)
+    lambda_svc.acquire_worker, lambda_svc.release_worker = queue.acquire, queue.release
     sys.argv = ["ministack"]
     app.main()
 
