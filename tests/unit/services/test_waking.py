@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from stepweave import clock as times
 from stepweave import ids
-from stepweave.adapters.memory import MemoryChains
-from stepweave.errors import Unavailable
+from stepweave.adapters.memory import MemoryChains, MemoryItems
+from stepweave.errors import ClarifyAlreadyAnswered, Unavailable
 from stepweave.execution.outcome import Asked, Outcome, succeeded
 from stepweave.execution.pause import Question
 from stepweave.execution.step import ASK, Step
+from stepweave.items import Item, Key, OutcomeUnknown, Update
 from stepweave.services.asks import WAKING
 from stepweave.services.sweep import SHORTEST
 from stepweave.services.visit_work import VisitWork
@@ -45,12 +47,35 @@ def asks(work: VisitWork) -> Outcome | Asked:
     return Asked(Question("Which?"), "ask", {})
 
 
+class Unreliable(MemoryItems):
+    """`next_write`: "unconfirmed" is stored and nobody is told; with an "outage" nothing is written or read any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.next_write = "fine"
+
+    def update(self, update: Update) -> Item:
+        if self.next_write in ("outage", "out"):
+            self.next_write = "out"
+            raise OutcomeUnknown("no connection")
+        item = super().update(update)
+        if self.next_write == "unconfirmed":
+            self.next_write = "fine"
+            raise OutcomeUnknown("no answer")
+        return item
+
+    def get(self, key: Key) -> Item | None:
+        if self.next_write == "out":
+            raise Unavailable("no connection")
+        return super().get(key)
+
+
 class Waiting(Stage):
     """A run whose only chain sleeps on a question."""
 
     def __init__(self) -> None:
-        super().__init__(("in", "work"), ("work", "out"), acts={"work": asks}, chains=Switchboard())
-        self.step(CHAIN)
+        self.items = Unreliable()
+        super().__init__(("in", "work"), ("work", "out"), acts={"work": asks}, items=self.items, chains=Switchboard())
         assert self.step(CHAIN).kind == ASK
         self.fall_asleep()
 
@@ -133,6 +158,41 @@ def test_an_answer_that_woke_nobody_brings_the_sweep_however_old_the_run_is() ->
     stage.board.silent = True
     assert not stage.answer()
     stage.board.silent = False
+    assert stage.engine.sweep.sweep() == 1
+    stage.drive()
+    assert stage.run.status == "SUCCESS"
+
+
+def test_an_answer_whose_storing_was_not_confirmed_is_taken_once() -> None:
+    stage = Waiting()
+    stage.items.next_write = "unconfirmed"
+    assert stage.answer()
+    stage.drive()
+    assert stage.body("work").output["data"] == {"result": "yes"}
+
+
+def test_whoever_answers_while_the_store_is_out_of_reach_is_told_and_may_answer_again() -> None:
+    stage = Waiting()
+    [pause] = stage.engine.asks.open(RUN_ID)
+    stage.items.next_write = "outage"
+    with pytest.raises(Unavailable):
+        stage.engine.asks.answer(stage.run, pause.clarify_id, "yes")
+    stage.items.next_write = "fine"
+    assert stage.answer()
+    stage.drive()
+    assert stage.run.status == "SUCCESS"
+
+
+def test_an_answer_whose_process_died_before_it_woke_anybody_brings_the_sweep_when_it_is_repeated() -> None:
+    stage = Waiting()
+    [pause] = stage.engine.asks.open(RUN_ID)
+    stage.clock.pass_by(timedelta(days=30).total_seconds())
+    stage.sweep()
+    stage.engine.asks._pauses.answer(RUN_ID, pause.clarify_id, "yes", times.to_json(stage.clock.now()))
+    stage.clock.pass_by(SHORTEST.total_seconds())
+    assert stage.engine.sweep.sweep() == 0
+    with pytest.raises(ClarifyAlreadyAnswered):
+        stage.engine.asks.answer(stage.run, pause.clarify_id, "yes")
     assert stage.engine.sweep.sweep() == 1
     stage.drive()
     assert stage.run.status == "SUCCESS"

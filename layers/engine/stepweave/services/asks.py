@@ -63,20 +63,27 @@ class Asks:
     def answer(self, run: Run, clarify_id: str, answer: Any) -> bool:
         """Takes a person's answer; False when it is stored but the chain could not be woken, which is retried.
 
-        Raises `RunAlreadyFinished`, `ClarifyNotFound`, `ClarifyAlreadyAnswered`, `ClarifyAnswerInvalid`, in this order.
+        Raises `RunAlreadyFinished`, `ClarifyNotFound`, `ClarifyAlreadyAnswered`, `ClarifyAnswerInvalid`, in this order;
+        `Unavailable` where it is not known whether the answer is stored.
         """
         if run.is_over:
             raise RunAlreadyFinished(Text(f"运行 {run.run_id} 已结束", f"run {run.run_id} has ended"))
         pause = self._pauses.get(run.run_id, clarify_id)
         if pause is None:
             raise ClarifyNotFound(Text(f"问题 {clarify_id} 不存在", f"there is no question {clarify_id}"))
+        if pause.status == "ANSWERED":  # perhaps by a call that died before it woke the chain
+            self._look_soon(run)
         _refuse_unless_open(pause)
         if not pause.question.accepts(answer):
             raise _does_not_fit(pause.question)
         if self._wake(self._store(pause, answer)):
             return True
-        self._runs.check_again(run.run_id, times.to_json(self._clock.now()))
+        self._look_soon(run)
         return False
+
+    def _look_soon(self, run: Run) -> None:
+        """The next sweep looks after the run, however seldom it did."""
+        self._runs.check_again(run.run_id, times.to_json(self._clock.now()))
 
     def _store(self, pause: Pause, answer: Any) -> Pause:
         backoff = Backoff(self._clock)
@@ -85,15 +92,14 @@ class Asks:
         while True:
             try:
                 return self._pauses.answer(pause.run_id, pause.clarify_id, answer, moment)
-            except WriteConflict:
-                pass
             except OutcomeUnknown:
                 uncertain = True
-            except WriteRefused:
-                now = self._pauses.get(pause.run_id, pause.clarify_id)
-                if now is not None and uncertain and now.answer == answer and now.answered_at == moment:
-                    return now  # the attempt whose outcome was unknown was this one
-                _refuse_unless_open(now or pause)
+            except (WriteConflict, WriteRefused):
+                pass
+            now = self._pauses.get(pause.run_id, pause.clarify_id) or pause  # raises where the store is out of reach
+            if uncertain and now.answer == answer and now.answered_at == moment:
+                return now  # the attempt whose outcome was unknown was this one
+            _refuse_unless_open(now)
             backoff.wait()
 
     def _wake(self, pause: Pause) -> bool:
