@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 import boto3
+import botocore.session
 import pytest
 from moto import mock_aws
 
-from stepweave.adapters.aws.connect import S3_CONFIG
+from stepweave.adapters.aws.connect import DYNAMODB_CONFIG, S3_CONFIG
 from stepweave.adapters.aws.dynamodb import DynamoItems
+from stepweave.adapters.aws.parsing import read_attributes_quickly
 from stepweave.adapters.aws.s3 import S3Blobs
 from stepweave.adapters.memory import MemoryBlobs, MemoryItems
 from stepweave.items import (
@@ -38,7 +40,9 @@ def items(request: pytest.FixtureRequest) -> ItemStore:
     if request.param == "memory":
         return MemoryItems()
     request.getfixturevalue("aws")
-    client = boto3.client("dynamodb", region_name=REGION)
+    session = botocore.session.Session()
+    read_attributes_quickly(session)
+    client = boto3.Session(botocore_session=session, region_name=REGION).client("dynamodb", config=DYNAMODB_CONFIG)
     for table in SCHEMAS:
         client.create_table(**definition(table))
     return DynamoItems(client, {table: f"test-{table}" for table in SCHEMAS})

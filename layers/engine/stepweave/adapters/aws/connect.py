@@ -22,6 +22,9 @@ _CONFIG = Config(
 )
 
 # The newest signature and the region's own host, which presigned addresses need everywhere but in us-east-1.
+# Requests are made of keys and items that the engine has made: DynamoDB itself checks them, botocore need not.
+DYNAMODB_CONFIG = _CONFIG.merge(Config(parameter_validation=False))
+
 S3_CONFIG = _CONFIG.merge(Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
 
 
@@ -54,7 +57,7 @@ class Connection:
             tables["apiKeys"] = given.api_keys_table
         if given.chats_table is not None:
             tables["chats"] = given.chats_table
-        return DynamoItems(self._client("dynamodb"), tables)
+        return DynamoItems(self._client("dynamodb", DYNAMODB_CONFIG), tables)
 
     def blobs(self) -> S3Blobs:
         return S3Blobs(self._client("s3", S3_CONFIG), self._settings.data_bucket)
