@@ -110,13 +110,15 @@ class Workshop:
         self.engine.runs.start(run)
         return run.run_id
 
-    def drive(self) -> Steps:
-        """Does every step of the run that was begun, one after the other."""
+    def drive(self, until: str | None = None) -> Steps:
+        """Does every step of the run that was begun, one after the other; stops before the one of the node `until`."""
         steps = Steps()
         while self._chains.running:
             chain, raw = next(iter(self._chains.running.items()))
             step = Step.from_json(raw)
             before = self.requests.total()
+            if step.node_id == until:
+                break
             cpu, wall = time.process_time(), time.perf_counter()
             following = self._do(chain, step)
             steps.wall.append(time.perf_counter() - wall)

@@ -77,6 +77,15 @@ def test_a_query_keeps_to_a_prefix(items: ItemStore) -> None:
     assert [item["sk"] for item in items.query("visits", "a1b2c3d4", prefix="HEAD#")] == ["HEAD#1", "HEAD#2"]
 
 
+def test_a_query_gives_only_the_attributes_that_are_asked_for_and_those_of_the_key(items: ItemStore) -> None:
+    items.put("visits", {"runId": "a1b2c3d4", "sk": "HEAD#1", "nodeId": "a", "source": "in", "status": "RUNNING"})
+    items.put("visits", {"runId": "a1b2c3d4", "sk": "HEAD#2", "nodeId": "b", "ledger": [1]})
+    assert items.query("visits", "a1b2c3d4", prefix="HEAD#", names=("nodeId", "source")) == [
+        {"runId": "a1b2c3d4", "sk": "HEAD#1", "nodeId": "a", "source": "in"},
+        {"runId": "a1b2c3d4", "sk": "HEAD#2", "nodeId": "b"},
+    ]
+
+
 def test_an_index_lists_only_what_carries_its_attributes(items: ItemStore) -> None:
     for number, check_at in (("1", "2026-01-01"), ("2", "2026-03-01"), ("3", None)):
         index = {"open": "1", "checkAt": check_at} if check_at else {}

@@ -29,8 +29,10 @@ class ItemStore(Protocol):
         after: int | str | None = None,
         limit: int | None = None,
         descending: bool = False,
+        names: Sequence[str] = (),
     ) -> list[Item]:
-        """Items of one partition in the order of their sort key: those beginning with `prefix`, those beyond `after`."""
+        """Items of one partition in the order of their sort key: those beginning with `prefix`, those beyond `after`.
+        `names`: these attributes are enough, with those of the key."""
         ...
 
     def query_index(

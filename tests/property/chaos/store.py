@@ -73,9 +73,12 @@ class ChaoticItems(MemoryItems):
         after: int | str | None = None,
         limit: int | None = None,
         descending: bool = False,
+        names: Sequence[str] = (),
     ) -> list[Item]:
         if descending or not self.chaotic:
-            return super().query(table, partition, prefix=prefix, after=after, limit=limit, descending=descending)
+            return super().query(
+                table, partition, prefix=prefix, after=after, limit=limit, descending=descending, names=names
+            )
         self._call("query")
         found: list[Item] = []
         while limit is None or len(found) < limit:

@@ -56,6 +56,7 @@ class MemoryItems:
         after: int | str | None = None,
         limit: int | None = None,
         descending: bool = False,
+        names: Sequence[str] = (),
     ) -> list[Item]:
         with self._lock:
             found = sorted(
@@ -69,7 +70,7 @@ class MemoryItems:
                 if (prefix is None or str(key.sort).startswith(prefix))
                 and (after is None or (key.sort < after if descending else key.sort > after))  # type: ignore[operator]
             ]
-            return [copy.deepcopy(self._items[key]) for key in chosen[:limit]]
+            return [copy.deepcopy(_part(self._items[key], key, names)) for key in chosen[:limit]]
 
     def query_index(
         self,
@@ -231,6 +232,11 @@ class MemoryBlobs:
 
     def download_url(self, name: str, seconds: int, disposition: str | None = None) -> str:
         return f"memory://blobs/{quote(name)}?{urlencode({'seconds': seconds, 'disposition': disposition or ''})}"
+
+
+def _part(item: Item, key: Key, names: Sequence[str]) -> Item:
+    wanted = {*names, *key.attributes()} if names else item.keys()
+    return {name: value for name, value in item.items() if name in wanted}
 
 
 class MemoryChains:

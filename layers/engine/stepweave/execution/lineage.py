@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MOST_PATHS = 100
 MOST_DEPTH = 200
@@ -85,8 +86,7 @@ def agentic_lineage(visits: Sequence[VisitFact]) -> Lineage:
     return Lineage(shown, (path,), tuple(backtracks), truncated=len(shown) < len(latest))
 
 
-@dataclass(frozen=True, slots=True)
-class _Tail:
+class _Tail(NamedTuple):
     """The end of a path, from `visit` on; `depth` counts its visits."""
 
     visit: VisitFact

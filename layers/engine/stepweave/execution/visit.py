@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from stepweave.execution.ledger import Ledger, count
 
@@ -72,6 +72,24 @@ class Visit:
     def latest(self, position: int) -> int:
         """The number of the latest visit of a node before this one, by the node's place; in a DAG there is only one."""
         return count(self.ledger, position) or 1
+
+
+@dataclass(frozen=True, slots=True)
+class VisitPlace:
+    """Where a visit stands in its run: the part of its head that paths are made of."""
+
+    visit_uuid: str
+    node_id: str
+    iteration: int
+    sort_order: int | None
+    source: str | None
+    source_iteration: int
+
+    @classmethod
+    def of(cls, visit: Visit) -> Self:
+        return cls(
+            visit.visit_uuid, visit.node_id, visit.iteration, visit.sort_order, visit.source, visit.source_iteration
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ def cut_fields(data: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
 
 def cut_list(entries: Sequence[Any]) -> tuple[list[Any], bool]:
     """As many entries from the beginning as have room."""
+    if len(encode(entries)) <= VALUE_BYTES:
+        return list(entries), False
     shown: list[Any] = []
     room = VALUE_BYTES
     for entry in entries:

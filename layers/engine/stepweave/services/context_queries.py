@@ -9,7 +9,7 @@ from stepweave.clock import Clock
 from stepweave.errors import NotFound, Unavailable
 from stepweave.execution.lineage import Lineage, VisitFact, agentic_lineage, dag_lineage
 from stepweave.execution.run import Run
-from stepweave.execution.visit import Join, Visit, VisitBody
+from stepweave.execution.visit import Join, Visit, VisitBody, VisitPlace
 from stepweave.expressions.envelopes import data_of, read_field
 from stepweave.expressions.paths import MISSING, search
 from stepweave.graph.problem import cut, quoted
@@ -77,10 +77,9 @@ class ContextQueries:
 
     def meta_of_visit(self, view: ContextView, visit_uuid: str, kind: LogKind) -> dict[str, Any]:
         """The same of one visit."""
-        for node_id in view.nodes():
-            for iteration in range(1, (view.latest(node_id) or 0) + 1):
-                if uuid_of(view.run, node_id, iteration) == visit_uuid:
-                    return self.meta(view, node_id, kind, iteration)
+        for node_id, iteration in view.visible():
+            if uuid_of(view.run, node_id, iteration) == visit_uuid:
+                return self.meta(view, node_id, kind, iteration)
         raise _no_visit(visit_uuid)
 
     def fields(self, view: ContextView) -> dict[str, Any]:
@@ -146,16 +145,15 @@ class ContextQueries:
             missing = [visit_uuid for visit_uuid in earlier if visit_uuid not in facts]
             if not missing and current.visit_uuid in facts:
                 return facts
-            heads = self._runs.visible_heads(run.run_id, missing).values()
-            visits = [visit for visit in heads if visit.sort_order is not None]
-            found = self._read_facts(run, graph, [*visits, current])
+            ended = [place for place in self._runs.places(run, missing) if place.sort_order is not None]
+            found = self._read_facts(run, graph, [*ended, VisitPlace.of(current)])
             self._index.remember(run, found.values())
             facts |= found
             if len(facts) <= len(earlier):
                 backoff.wait()
         raise Unavailable(f"visits of run {run.run_id} cannot be seen yet")
 
-    def _read_facts(self, run: Run, graph: Graph, visits: Sequence[Visit]) -> dict[str, VisitFact]:
+    def _read_facts(self, run: Run, graph: Graph, visits: Sequence[VisitPlace]) -> dict[str, VisitFact]:
         """Visits with what leads to each, by `visitUuid`; without those whose join is still becoming visible."""
         joins: Mapping[str, Join] = {}
         if graph.mode == "DAG":
@@ -171,7 +169,7 @@ class ContextQueries:
         return facts
 
 
-def _sources(graph: Graph, visit: Visit, joins: Mapping[str, Join]) -> list[tuple[str, int]] | None:
+def _sources(graph: Graph, visit: VisitPlace, joins: Mapping[str, Join]) -> list[tuple[str, int]] | None:
     """Where a visit was reached from, as node and iteration; where several edges meet, their join tells which of them
     are live, once it knows all of them."""
     if graph.mode == "AGENTIC":

@@ -1,7 +1,7 @@
 """What somebody who asks for context may see of a run (contract §6): a visit what lies before it, an outsider all that
 has ended."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,10 @@ class ContextView(Protocol):
         """The nodes of which a visit can be seen."""
         ...
 
+    def visible(self) -> Iterable[tuple[str, int]]:
+        """The visits that can be seen, as node and iteration."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class VisitView:
@@ -45,6 +49,9 @@ class VisitView:
     def nodes(self) -> Iterator[str]:
         return (node_id for node_id, position in self.graph.order.items() if self.visit.reach >> position & 1)
 
+    def visible(self) -> Iterable[tuple[str, int]]:
+        return before(self.graph, self.visit)
+
 
 @dataclass(frozen=True, slots=True)
 class RunView:
@@ -62,6 +69,9 @@ class RunView:
         found = {visit.node_id for visit in self._ended()}
         return (node_id for node_id in self.graph.order if node_id in found)
 
+    def visible(self) -> Iterable[tuple[str, int]]:
+        return ((visit.node_id, visit.iteration) for visit in self._ended())
+
     def _ended(self) -> Iterator[Visit]:
         return (
             visit for visit in self.visits if visit.sort_order is not None and not visit.dead and not visit.is_hidden
@@ -70,11 +80,10 @@ class RunView:
 
 def before(graph: Graph, visit: Visit) -> list[tuple[str, int]]:
     """The visits that lie before a visit, as node and iteration: of each predecessor its one (DAG), or all (AGENTIC)."""
+    reached = [(node_id, position) for node_id, position in graph.order.items() if visit.reach >> position & 1]
+    latest = dict(visit.ledger)
     return [
-        (node_id, iteration)
-        for node_id, position in graph.order.items()
-        if visit.reach >> position & 1
-        for iteration in range(1, visit.latest(position) + 1)
+        (node_id, iteration) for node_id, position in reached for iteration in range(1, latest.get(position, 1) + 1)
     ]
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from stepweave.execution.run import Run
-from stepweave.execution.visit import Join, PendingEdges, SavedState, Visit, VisitBody
+from stepweave.execution.visit import Join, PendingEdges, SavedState, Visit, VisitBody, VisitPlace
 from stepweave.items import Item, Key
 
 SHAPE = 1
@@ -135,6 +135,20 @@ def visit_from_item(item: Item) -> Visit:
         iteration=item["iterSeq"],
         status=item["status"],
         owner=item["owner"],
+OF_PLACES = ("nodeId", "iterSeq", "sortOrder", "source", "sourceIter")
+
+
+def place_from_item(item: Item) -> VisitPlace:
+    return VisitPlace(
+        visit_uuid=item["sk"].removeprefix(HEAD),
+        node_id=item["nodeId"],
+        iteration=item["iterSeq"],
+        sort_order=item.get("sortOrder"),
+        source=item.get("source"),
+        source_iteration=item.get("sourceIter", 1),
+    )
+
+
         attempt=item["attempt"],
         chunk=item["chunk"],
         tries=item["tries"],

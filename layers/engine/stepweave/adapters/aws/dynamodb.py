@@ -87,6 +87,7 @@ class DynamoItems:
         after: int | str | None = None,
         limit: int | None = None,
         descending: bool = False,
+        names: Sequence[str] = (),
     ) -> list[Item]:
         schema = SCHEMAS[table]
         expression = Expression()
@@ -98,6 +99,9 @@ class DynamoItems:
                 f" AND {expression.name(str(schema.sort))} {'<' if descending else '>'} {expression.value(after)}"
             )
         request = {"TableName": self._tables[table], "ConsistentRead": True, "ScanIndexForward": not descending}
+        if names:
+            wanted = dict.fromkeys([schema.partition, str(schema.sort), *names])
+            request["ProjectionExpression"] = ", ".join(map(expression.name, wanted))
         return self._pages(request, condition, expression, limit)
 
     def query_index(
