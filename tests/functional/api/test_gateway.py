@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from mangum import Mangum
 
-from tests.functional.api.definitions import echo, much
+from tests.functional.api.definitions import asking, definition, echo, much, scripted
 from tests.functional.api.stack import Stack, parse
 from tests.functional.processes import one_process
 
@@ -107,11 +107,43 @@ def test_a_stream_waits_for_something_and_then_answers_at_once(gateway: Stack) -
     assert nothing["statusCode"] == 200
     assert (parse(nothing["body"]), "retry: " in nothing["body"]) == ([], True)
     starting = threading.Timer(
-        0.1, lambda: (gateway.engine.runs.start(gateway.engine.runs.get(run_id)), gateway.step())
+        0.1, lambda: (gateway.engine.starting.start(gateway.engine.runs.get(run_id)), gateway.step())
     )
     starting.start()
     assert parse(invoke(gateway, "GET", path)["body"])
     starting.join()
+
+
+def test_while_a_run_waits_for_a_person_an_answer_comes_at_once_and_the_next_is_asked_for_later(gateway: Stack) -> None:
+    run_id = gateway.start_run(gateway.save(asking()))
+    gateway.drive()
+    path = f"/api/v1/runs/{run_id}/stream"
+    asked = invoke(gateway, "GET", path)
+    assert asked["body"].startswith("retry: 200\n")
+    told = parse(asked["body"])
+    question = next(data["data"] for _, _, data in told if data.get("kind") == "clarify_request")
+    last = str(told[-1][0])
+    began = time.monotonic()
+    waiting = invoke(gateway, "GET", path, last_event_id=last)
+    assert time.monotonic() - began < 0.25  # else it is held for 0.3 seconds
+    assert (waiting["body"].startswith("retry: 5000\n"), parse(waiting["body"])) == (True, [])
+    body = {"clarifyId": question["clarifyId"], "answer": "this"}
+    assert data(invoke(gateway, "POST", f"/api/v1/runs/{run_id}/resume", body))["accepted"]
+    gateway.drive()
+    assert parse(invoke(gateway, "GET", path, last_event_id=last)["body"])[-1][1] == "workflow_complete"
+
+
+def test_a_run_that_waits_for_a_person_in_one_branch_only_is_followed_closely(gateway: Stack) -> None:
+    nodes = {"in": {"type": "userInput"}, "ask": {"type": "asker", "ask": {"question": "?"}}, "say": scripted("x")}
+    edges = [("in", "ask"), ("in", "say"), ("ask", "out"), ("say", "out")]
+    run_id = gateway.start_run(gateway.save(definition("both", nodes | {"out": {"type": "output"}}, edges)))
+    while not gateway.engine.asks.open(run_id):
+        gateway._step(next(name for name, step in gateway.chains.running.items() if step["nodeId"] != "say"))
+    run = gateway.engine.runs.get(run_id)
+    assert run.running == 2
+    assert not gateway.engine.asks.hold_everything(run)
+    gateway.drive()
+    assert gateway.engine.asks.hold_everything(gateway.engine.runs.get(run_id))
 
 
 def test_a_run_in_one_call_answers_with_its_first_events_and_where_to_go_on(gateway: Stack) -> None:

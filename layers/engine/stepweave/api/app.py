@@ -153,7 +153,7 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         viewing=Viewing(ViewTokens(engine.ports.items), clock),
         skills=engine.skills,
         context=engine.context_desk,
-        streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, pace),
+        streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, engine.asks, pace),
         live=live,
     )
 

@@ -141,6 +141,10 @@ class Asks:
         pauses = [pause for pause in self._pauses.of(run_id) if pause.status == "OPEN"]
         return sorted(pauses, key=lambda pause: pause.created_at, reverse=True)
 
+    def hold_everything(self, run: Run) -> bool:
+        """Whether all that has not ended of the run waits for people: nothing happens until one of them answers."""
+        return run.status == "RUNNING" and 0 < run.running <= len(self.open(run.run_id))
+
     def _woken(self, visit: Visit, pause: Pause) -> dict[str, Any]:
         return Step(visit.run_id, visit.visit_uuid, visit.node_id, pause.kind).to_json()
 
