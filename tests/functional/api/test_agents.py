@@ -126,19 +126,6 @@ def test_several_questions_of_one_turn_are_open_one_after_the_other(stack: Stack
     assert kinds == ["tool_call", "clarify_request", "tool_result"] * 2
 
 
-def test_two_branches_ask_at_once_and_each_gets_its_own_answer(stack: Stack) -> None:
-    nodes = {
-        "in": {"type": "userInput"},
-        "a": agent([{"ask": {"question": "A?"}}], [{"text": "a=$answer"}], outputs=[{"name": "ra"}]),
-        "b": agent([{"ask": {"question": "B?"}}], [{"text": "b=$answer"}], outputs=[{"name": "rb"}]),
-        "out": {"type": "output"},
-    }
-    stack.save(definition("two", nodes, [("in", "a"), ("in", "b"), ("a", "out"), ("b", "out")]))
-    run_id = stack.finish_run("two")
-    answer(stack, run_id, b="two", a="one")
-    assert result(stack, "two", run_id)["outputs"]["data"] == {"ra": "a=one", "rb": "b=two"}
-
-
 def test_a_question_before_a_condition_lets_only_the_chosen_branch_run(stack: Stack) -> None:
     left = {"id": "yes", "conditions": [{"left": "{{result}}", "operator": "eq", "right": "yes"}]}
     nodes = {
