@@ -83,6 +83,16 @@ class UnsupportedMediaType(StepweaveError):
     code = "UNSUPPORTED_MEDIA_TYPE"
 
 
+class RateLimited(StepweaveError):
+    """A key does more than it may; `retry_after` is in seconds."""
+
+    code = "RATE_LIMITED"
+
+    def __init__(self, text: Text | str, *, retry_after: int) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
+
+
 class NotFound(StepweaveError):
     """What the contract has no code of its own for: an unknown route, an API key that does not exist."""
 

@@ -90,6 +90,12 @@ class Settings(ProviderSettings):
     chat_history_bytes: int = Field(
         65_536, ge=1024, le=1_000_000, description="Bytes that `chat.history` may take; older turns are left out."
     )
+    rate_limit_requests_per_minute: int = Field(
+        12_000, ge=0, le=1_000_000, description="Requests that an API key may make in a minute; 0: any number."
+    )
+    rate_limit_concurrent_runs: int = Field(
+        0, ge=0, le=1_000, description="Runs of an API key that may run, or wait, at once; 0: any number."
+    )
     trace_max_bytes: int = Field(65_536, ge=1024, le=1_000_000, description="Bytes of each field of a stored trace.")
     workflow_workspace_legacy_flat_inject: bool = Field(
         False, description="Spread `{nodeId}__{var}` of every predecessor into a node's variables, as of old."
@@ -117,6 +123,9 @@ class Settings(ProviderSettings):
     )
     hermes_context_query_public: bool = Field(
         False, description="Answer `/internal/context` in the API too, for bridges and agents outside."
+    )
+    hermes_context_query_public_per_minute: int = Field(
+        300, ge=0, le=100_000, description="Queries that a visit may make in a minute in the API; 0: any number."
     )
 
     hermes_enabled: bool = Field(False, description="Run `agent` and `smartAction` nodes across a Hermes Bridge.")

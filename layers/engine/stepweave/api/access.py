@@ -10,6 +10,7 @@ from stepweave.errors import RunNotFound, Unauthorized, ValidationFailed, Workfl
 from stepweave.execution.run import Run
 from stepweave.graph.naming import NAME_LENGTH, is_node_id
 from stepweave.graph.problem import quoted
+from stepweave.services.rate_limits import RequestLimit, too_many
 from stepweave.store.chats import ChatSession
 from stepweave.store.keys import ApiKey
 from stepweave.store.view_tokens import ViewToken
@@ -27,8 +28,17 @@ def _caller(request: Request, api: ApiContext, key: KeyHeader = None) -> ApiKey:
     found = api.keys.recognise(key) if key else None
     if found is None:
         raise Unauthorized(_KEY)
-    request.state.key_id = found.key_id
+    admit(request, api.requests, found.key_id)
     return found
+
+
+def admit(request: Request, limit: RequestLimit, key_id: str) -> None:
+    """Whoever was recognised is told in the log, and counted. Raises `RateLimited`."""
+    request.state.key_id = key_id
+    allowance = limit.admit(key_id)
+    request.state.allowance = allowance
+    if allowance is not None and not allowance.granted:
+        raise too_many(allowance)
 
 
 Caller = Annotated[ApiKey, Depends(_caller)]
@@ -59,7 +69,7 @@ def _reader(
     view = api.viewing.recognise(secret)
     if view is None:
         raise Unauthorized(_VIEW)
-    request.state.key_id = view.key_id
+    admit(request, api.requests, view.key_id)
     return view
 
 

@@ -37,12 +37,16 @@ from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
 from stepweave.services.links import EXTERNAL
 from stepweave.services.outputs import Outputs
+from stepweave.services.rate_limits import RequestLimit
 from stepweave.services.results import RunResults
+from stepweave.services.run_limits import RunLimit
 from stepweave.services.run_lists import RunLists
 from stepweave.services.viewing import Viewing
 from stepweave.settings import Settings
 from stepweave.store.chats import Chats
+from stepweave.store.counters import Counters
 from stepweave.store.keys import Keys
+from stepweave.store.run_slots import RunSlots
 from stepweave.store.view_tokens import ViewTokens
 
 if TYPE_CHECKING:
@@ -110,12 +114,15 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
         app.include_router(routes_context.router)
     if settings.hermes_context_query_enabled:
         queries = McpQueries(engine.context_queries, engine.runs, engine.store, engine.workflows)
-        app.router.routes.append(Route("/mcp", McpEndpoint(queries, app.state.api.keys, engine.context_tokens)))
+        app.router.routes.append(
+            Route("/mcp", McpEndpoint(queries, app.state.api.keys, engine.context_tokens, app.state.api.requests))
+        )
     return app
 
 
 def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> Api:
     clock = engine.ports.clock
+    counters = Counters(engine.ports.items)
     outputs = Outputs(engine.store, engine.memory)
     reading = EventReading(
         runs=engine.store,
@@ -150,6 +157,9 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         redrive=engine.redrive,
         lists=RunLists(engine.store, clock, timedelta(days=settings.runs_ttl_days)),
         keys=ApiKeys(Keys(engine.ports.items), clock),
+        requests=RequestLimit(counters, clock, settings.rate_limit_requests_per_minute),
+        at_once=RunLimit(RunSlots(engine.ports.items), engine.store, clock, settings.rate_limit_concurrent_runs),
+        queries=RequestLimit(counters, clock, settings.hermes_context_query_public_per_minute),
         viewing=Viewing(ViewTokens(engine.ports.items), clock),
         skills=engine.skills,
         context=engine.context_desk,

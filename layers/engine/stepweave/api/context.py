@@ -16,8 +16,10 @@ from stepweave.services.ending import Ending
 from stepweave.services.files import Files
 from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
+from stepweave.services.rate_limits import RequestLimit
 from stepweave.services.redrive import Redrive
 from stepweave.services.results import RunResults
+from stepweave.services.run_limits import RunLimit
 from stepweave.services.run_lists import RunLists
 from stepweave.services.runs import RunService
 from stepweave.services.skills import SkillService
@@ -27,7 +29,10 @@ from stepweave.store.workflows import Workflows
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """`live` tells whether answers may be streamed and of any size, or pass a gateway that buffers them."""
+    """`requests` limits what keys ask and `at_once` what they have running, `queries` what visits ask.
+
+    `live` tells whether answers may be streamed and of any size, or pass a gateway that buffers them.
+    """
 
     blobs: BlobStore
     workflows: Workflows
@@ -44,6 +49,9 @@ class Api:
     redrive: Redrive
     keys: ApiKeys
     viewing: Viewing
+    requests: RequestLimit
+    at_once: RunLimit
+    queries: RequestLimit
     skills: SkillService
     context: ContextDesk
     streams: Streams

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from stepweave.api.answers import refusal
 from stepweave.api.sse import error_event
-from stepweave.errors import GraphInvalid, StepweaveError, Unavailable
+from stepweave.errors import GraphInvalid, RateLimited, StepweaveError, Unavailable
 from stepweave.graph.shape import describe, spell
 from stepweave.ids import RUN_ID
 from stepweave.texts import Language, Text, choose_language
@@ -81,6 +81,8 @@ async def _ours(request: Request, error: Exception) -> Response:
     if STATUSES.get(error.code, 500) >= 500:
         logger.error("a request failed", exc_info=error)
         return internal_error(request)
+    if isinstance(error, RateLimited):
+        return refuse(request, error.code, error.text, headers={"Retry-After": str(error.retry_after)})
     if isinstance(error, GraphInvalid):
         problems = [problem.to_json(language_of(request)) for problem in error.problems]
         return refuse(request, error.code, error.text, {"problems": problems})

@@ -9,12 +9,14 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from stepweave.agents.tools.toolbox import ToolFailed
+from stepweave.api.access import admit
 from stepweave.api.errors import language_of, refuse
 from stepweave.api.mcp_queries import Asker, McpQueries
 from stepweave.errors import Unavailable
 from stepweave.services.context_desk import TOKEN_HEADER
 from stepweave.services.context_tokens import ContextTokens
 from stepweave.services.keys import ApiKeys
+from stepweave.services.rate_limits import RequestLimit
 from stepweave.services.wire import encode
 from stepweave.texts import Language, Text
 
@@ -30,7 +32,8 @@ _MOST_BODY_BYTES = 64 * 1024
 class McpEndpoint:
     """An ASGI app for one path. The MCP library is imported by the first request: most processes get none."""
 
-    def __init__(self, queries: McpQueries, keys: ApiKeys, tokens: ContextTokens) -> None:
+    def __init__(self, queries: McpQueries, keys: ApiKeys, tokens: ContextTokens, requests: RequestLimit) -> None:
+        self._requests = requests
         self._queries = queries
         self._keys = keys
         self._tokens = tokens
@@ -60,7 +63,7 @@ class McpEndpoint:
             return self._tokens.recognise(tokens) if not keys else None
         found = self._keys.recognise(keys[0]) if len(keys) == 1 else None
         if found is not None:
-            request.state.key_id = found.key_id
+            admit(request, self._requests, found.key_id)
         return found
 
 

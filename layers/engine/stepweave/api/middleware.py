@@ -16,6 +16,7 @@ from stepweave.api.errors import internal_error, refuse
 from stepweave.api.form_limits import limits_of
 from stepweave.api.multipart import is_multipart
 from stepweave.clock import Clock
+from stepweave.services.rate_limits import Allowance
 
 ALLOWED_HEADERS = (
     "X-API-Key",
@@ -66,7 +67,9 @@ class RequestLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                headers.update(_rate_limit(state.get("allowance")))
             await send(message)
 
         try:
@@ -138,6 +141,16 @@ class Guard:
             if has_begun:
                 raise  # the answer is broken off: the server must close the connection
             await internal_error(request)(scope, receive, send)
+
+
+def _rate_limit(allowance: Allowance | None) -> dict[str, str]:
+    if allowance is None:
+        return {}
+    return {
+        "RateLimit-Limit": str(allowance.limit),
+        "RateLimit-Remaining": str(allowance.remaining),
+        "RateLimit-Reset": str(allowance.reset),
+    }
 
 
 def _announced(scope: Scope) -> int:

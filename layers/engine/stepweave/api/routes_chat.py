@@ -67,7 +67,9 @@ async def say(session: CurrentChat, said: Annotated[Said, Depends(_said)], api: 
     """The run gets `chat.message`, and `chat.history`: what was said and answered in the latest turns that had ended well
     by now. A turn does not wait for the one before. `async: false`: the answer is the run's stream of events."""
     run = await run_in_threadpool(_create_and_start, api, session, said)
-    return answer(_started(session, run)) if said.body.is_async else await starting.start_and_stream(api, run)
+    return (
+        answer(_started(session, run)) if said.body.is_async else await starting.start_and_stream(api, said.caller, run)
+    )
 
 
 def _open(api: Api, admin: Admin, body: ChatBody) -> ChatSession:
@@ -79,7 +81,7 @@ def _create_and_start(api: Api, session: ChatSession, said: Said) -> Run:
     run = starting.create(api, said, api.chats.inputs(session, message))
     api.chats.say(session, run, message)
     try:
-        return starting.start_if_new(api, run)
+        return starting.start_if_new(api, said.caller, run)
     except StepweaveError:
         api.chats.unsay(session, run, message)
         raise

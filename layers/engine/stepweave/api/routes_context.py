@@ -28,8 +28,9 @@ async def ask(route: Route, request: Request, api: ApiContext) -> Response:
         body=await _beginning(request),
         language=language,
     )
-    answer = await run_in_threadpool(api.context.answer, asked)
-    return Response(encode(answer.body(language)), answer.status, media_type=JSON)
+    answer = await run_in_threadpool(lambda: api.context.answer(asked, limit=api.queries))
+    headers = {"Retry-After": str(answer.retry_after)} if answer.retry_after is not None else None
+    return Response(encode(answer.body(language)), answer.status, headers, JSON)
 
 
 async def _beginning(request: Request) -> bytes:

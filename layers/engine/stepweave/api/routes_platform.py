@@ -22,7 +22,7 @@ router = APIRouter(tags=["platform"])
 async def run_now(_: Admin, asked: starting.Asked, api: ApiContext) -> Response:
     """As creating a run with `async: false`."""
     run = await run_in_threadpool(starting.create, api, asked)
-    return await starting.start_and_stream(api, run)
+    return await starting.start_and_stream(api, asked.caller, run)
 
 
 @router.get("/chat/runs/{runId}/stream", summary="Stream of the events of a chat's run", dependencies=[Streaming])

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 from fastapi.concurrency import run_in_threadpool
 
 from stepweave.api import starting
-from stepweave.api.access import CurrentNode, CurrentRun, KnownWorkflow, SeenWorkflowRun, WorkflowRun
+from stepweave.api.access import Caller, CurrentNode, CurrentRun, KnownWorkflow, SeenWorkflowRun, WorkflowRun
 from stepweave.api.answers import answer
 from stepweave.api.bodies import RunBody
 from stepweave.api.context import ApiContext
@@ -31,13 +31,13 @@ router = APIRouter(tags=["runs"])
 async def create(asked: starting.Asked, api: ApiContext) -> Response:
     """`async: true` creates it only; `async: false` starts it, and the answer is its stream of events."""
     run = await run_in_threadpool(starting.create, api, asked)
-    return answer(_created(run)) if asked.body.is_async else await starting.start_and_stream(api, run)
+    return answer(_created(run)) if asked.body.is_async else await starting.start_and_stream(api, asked.caller, run)
 
 
 @router.post("/workflows/{workflow}/runs/{runId}/start", summary="Start a run")
-def start(run: WorkflowRun, api: ApiContext) -> Response:
+def start(run: WorkflowRun, caller: Caller, api: ApiContext) -> Response:
     """Checks the inputs with their types. A second start is refused."""
-    started = starting.start(api, run)
+    started = starting.start(api, caller, run)
     return answer({"runId": run.run_id, "status": started.status, "streamUrl": RunLinks.of(run).stream})
 
 

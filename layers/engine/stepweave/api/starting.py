@@ -86,25 +86,31 @@ def create(api: Api, asked: RunRequest[Any], also: Mapping[str, Any] = MappingPr
         asked.close()
 
 
-def start(api: Api, run: Run) -> Run:
-    started = api.runs.start(run)
+def start(api: Api, caller: ApiKey, run: Run) -> Run:
+    """Raises `RateLimited` where the key has too many runs that have not ended."""
+    api.at_once.take(caller.key_id, run.run_id)
+    try:
+        started = api.runs.start(run)
+    except ValidationFailed:
+        api.at_once.give_back(caller.key_id, run.run_id)
+        raise
     api.streams.wake(run.run_id)
     return started
 
 
-def start_if_new(api: Api, run: Run) -> Run:
+def start_if_new(api: Api, caller: ApiKey, run: Run) -> Run:
     """Of a repeated request, the run may have been started by the first."""
     if run.status != "CREATED":
         return run
     try:
-        return start(api, run)
+        return start(api, caller, run)
     except RunAlreadyStarted:
         return api.runs.get(run.run_id)
 
 
-async def start_and_stream(api: Api, run: Run) -> Response:
+async def start_and_stream(api: Api, caller: ApiKey, run: Run) -> Response:
     """Where the stream is cut, the client goes on at `Link`; posting again would be another run."""
-    run = await run_in_threadpool(start_if_new, api, run)
+    run = await run_in_threadpool(start_if_new, api, caller, run)
     links = RunLinks.of(run)
     headers = {"X-Run-Id": run.run_id, "Link": f'<{links.stream}>; rel="stream"'}
     return await api.streams.stream(run, 0, headers)

@@ -22,6 +22,7 @@ from stepweave.services.context_meta import LogKind
 from stepweave.services.context_queries import ContextQueries
 from stepweave.services.context_tokens import ContextTokens, Grant
 from stepweave.services.context_view import VisitView
+from stepweave.services.rate_limits import Allowance, RequestLimit, too_many
 from stepweave.store.workflows import Workflows
 from stepweave.texts import Language, Text
 
@@ -77,9 +78,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """`retry_after` is in seconds, where asking again later helps."""
+
     status: int
     message: Text
     data: Any = None
+    retry_after: int | None = None
 
     def body(self, language: Language) -> dict[str, Any]:
         """`{code, message, data}`."""
@@ -98,8 +102,8 @@ class ContextDesk:
         self._clock = clock
         self._enabled = enabled
 
-    def answer(self, request: Request, *, own_only: bool = False) -> Answer:
-        """Never raises. `own_only`: only tokens that this process has made are good."""
+    def answer(self, request: Request, *, own_only: bool = False, limit: RequestLimit | None = None) -> Answer:
+        """Never raises. `own_only`: only tokens that this process has made are good. `limit` counts visits."""
         began = self._clock.monotonic()
         grant: Grant | None = None
         try:
@@ -109,7 +113,11 @@ class ContextDesk:
                 answer = _NO_ROUTE
             else:
                 grant = self._tokens.recognise(request.tokens, own_only=own_only)
-                answer = self._serve(request, grant) if grant is not None else _NO_TOKEN
+                allowance = limit.admit(grant.visit.visit_uuid) if limit is not None and grant is not None else None
+                if allowance is not None and not allowance.granted:
+                    answer = _too_many(allowance)
+                else:
+                    answer = self._serve(request, grant) if grant is not None else _NO_TOKEN
         except NotFound as error:
             answer = Answer(404, error.text)
         except Unavailable as error:
@@ -180,6 +188,10 @@ _ROUTES: dict[str, tuple[type[PathBody | OutputBody | MetaBody], Query]] = {
     "output": (OutputBody, _output),
     "meta": (MetaBody, _meta),
 }
+
+
+def _too_many(allowance: Allowance) -> Answer:
+    return Answer(429, too_many(allowance).text, retry_after=allowance.reset)
 
 
 def _read[M: BaseModel](model: type[M], raw: bytes) -> tuple[M | None, list[shape.Fault]]:

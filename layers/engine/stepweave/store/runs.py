@@ -86,6 +86,11 @@ class Runs:
         item = self._items.get(heads.run_key(run_id))
         return heads.run_from_item(item) if item is not None else None
 
+    def several(self, run_ids: Collection[str]) -> dict[str, Run]:
+        """Those of the runs that there are."""
+        found = self._items.get_many([heads.run_key(run_id) for run_id in run_ids]) if run_ids else {}
+        return {key.partition: heads.run_from_item(item) for key, item in found.items()}
+
     def inputs(self, run_id: str) -> dict[str, Any]:
         item = self._items.get(heads.inputs_key(run_id))
         inputs: dict[str, Any] = self._documents.unpack(item) if item is not None else {}
@@ -122,9 +127,8 @@ class Runs:
         while len(runs) < limit and month >= oldest:
             wanted = limit - len(runs)
             keys = self._items.query_index(RUNS_BY_MONTH, month, after=last, limit=wanted, descending=True)
-            places = [heads.run_key(key["runId"]) for key in keys]
-            found = self._items.get_many(places) if places else {}
-            runs += [heads.run_from_item(found[place]) for place in places if place in found]
+            found = self.several([key["runId"] for key in keys])
+            runs += [found[key["runId"]] for key in keys if key["runId"] in found]
             month, last = (month, keys[-1]) if len(keys) == wanted else (times.month_before(month), None)
         return runs
 
