@@ -20,6 +20,7 @@ from stepweave.adapters.aws.connect import Connection
 from stepweave.adapters.memory import MemoryChains
 from stepweave.api.live import LiveStreams
 from stepweave.api.streams import CONTRACT_PACE
+from stepweave.execution.run import Run
 from stepweave.execution.step import END, Step
 from stepweave.runtime.aws import build_engine
 from stepweave.runtime.engine import EVENTS_KEPT
@@ -69,6 +70,7 @@ class _ByHand(Connection):
 class Workshop:
     def __init__(self, endpoint_url: str) -> None:
         self.requests: Counter[str] = Counter()
+        self._begun: Run | None = None
         session = botocore.session.Session()
         session.register("before-send.dynamodb", self._count)
         self._settings = settings = Settings(
@@ -79,6 +81,7 @@ class Workshop:
             tokens_table=table_name("tokens"),
             data_bucket=BUCKET,
             state_machine_arn="none",
+            callback_queue_url="none",
         )
         for service, create in (("dynamodb", create_tables), ("s3", create_bucket)):
             create(session.create_client(service, endpoint_url=endpoint_url, **_ACCOUNT))
@@ -105,31 +108,43 @@ class Workshop:
         return self.engine.runs.workflow(definition["name"])
 
     def begin(self, workflow: Workflow) -> str:
-        """A run, created and started, none of its nodes done yet; gives its id."""
-        run = self.engine.runs.create(workflow, NewRun({"x": 1}, "en"))
-        self.engine.runs.start(run)
-        return run.run_id
+        """A run, created and not started: `drive` starts it, which is the first of its steps; gives its id."""
+        self._begun = self.engine.runs.create(workflow, NewRun({"x": 1}, "en"))
+        return self._begun.run_id
 
     def drive(self, until: str | None = None) -> Steps:
         """Does every step of the run that was begun, one after the other; stops before the one of the node `until`."""
         steps = Steps()
+        with self._timed(steps, ""):
+            self._start()
         while self._chains.running:
             chain, raw = next(iter(self._chains.running.items()))
             step = Step.from_json(raw)
-            before = self.requests.total()
             if step.node_id == until:
                 break
-            cpu, wall = time.process_time(), time.perf_counter()
-            following = self._do(chain, step)
-            steps.wall.append(time.perf_counter() - wall)
-            steps.cpu.append(time.process_time() - cpu)
-            steps.requests.append(self.requests.total() - before)
-            steps.nodes.append(step.node_id)
+            with self._timed(steps, step.node_id):
+                following = self._do(chain, step)
             self._went_on(chain, following)
         return steps
 
+    @contextmanager
+    def _timed(self, steps: Steps, node_id: str) -> Iterator[None]:
+        before = self.requests.total()
+        cpu, wall = time.process_time(), time.perf_counter()
+        yield
+        steps.wall.append(time.perf_counter() - wall)
+        steps.cpu.append(time.process_time() - cpu)
+        steps.requests.append(self.requests.total() - before)
+        steps.nodes.append(node_id)
+
+    def _start(self) -> None:
+        if self._begun is not None:
+            self.engine.starting.start(self._begun)
+            self._begun = None
+
     def drive_side_by_side(self) -> None:
         """Does the steps of all chains that there are side by side, as functions of their own would."""
+        self._start()
         with ThreadPoolExecutor(32) as pool:
             while self._chains.running:
                 waiting = list(self._chains.running.items())

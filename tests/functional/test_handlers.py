@@ -42,6 +42,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "DATA_BUCKET": "data",
         "STATE_MACHINE_ARN": MACHINE,
         "API_KEYS_TABLE": "test-apiKeys",
+        "CALLBACK_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/callbacks",
     } | {f"{table.upper()}_TABLE": f"test-{table}" for table in SCHEMAS if table != "apiKeys"}
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -67,7 +68,7 @@ def start_run() -> None:
         definition("sample", nodes, [("in", "node-1"), ("node-1", "out")])
     )
     run = engine.runs.create(workflow, _nothing(), run_id=RUN_ID)
-    engine.runs.start(run)
+    engine.starting.start(run)
 
 
 def _nothing() -> Any:

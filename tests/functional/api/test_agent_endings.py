@@ -132,7 +132,6 @@ def test_an_agent_that_kills_its_process_again_and_again_fails_and_tells_what_it
     turns = [[{"thinking": "let me write "}, WRITE], [{"thinking": "and "}, WRITE], [{"text": "never"}]]
     stack.save(one_agent(*turns, tools=["write_file"]))
     run_id = stack.start_run("one-agent")
-    stack.step()
     save = VisitWork.save
 
     def dies_after(work: VisitWork, state: Mapping[str, Any]) -> None:

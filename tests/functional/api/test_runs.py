@@ -92,7 +92,6 @@ def test_before_the_end_the_result_has_no_outputs_and_only_nodes_with_visits(sta
     created = stack.data("GET", f"/api/v1/workflows/echo/runs/{run_id}")
     assert (created["status"], created["outputs"], created["nodes"]) == ("CREATED", None, [])
     stack.data("POST", f"/api/v1/workflows/echo/runs/{run_id}/start")
-    stack.step()
     running = stack.data("GET", f"/api/v1/workflows/echo/runs/{run_id}")
     assert {node["nodeId"]: node["status"] for node in running["nodes"]} == {"in": "SUCCESS", "say": "RUNNING"}
     assert running["nodes"][1]["output"] is None
@@ -281,7 +280,6 @@ def test_an_error_before_the_start_of_a_streaming_call_is_json(stack: Stack) -> 
 
 def test_a_cancelled_run_ends_failed_with_its_visits_and_one_terminal_event(stack: Stack) -> None:
     run_id = stack.start_run("echo", variables=TOPIC)
-    stack.step()
     told = stack.data("POST", f"/api/v1/runs/{run_id}/cancel")
     assert told == {"runId": run_id, "status": "FAILED", "error": "CANCELLED"}
     result = stack.data("GET", f"/api/v1/workflows/echo/runs/{run_id}")
@@ -307,7 +305,6 @@ def test_a_run_can_be_cancelled_before_its_start_and_cannot_be_started_then(stac
 
 def test_redrive_starts_again_what_lost_its_execution(stack: Stack) -> None:
     run_id = stack.start_run("echo", variables=TOPIC)
-    stack.step()
     stack.chains.running.clear()
     data = stack.data("POST", f"/api/runs/{run_id}/redrive", admin=True)
     assert data == {"runId": run_id, "status": "RUNNING", "restarted": 1}

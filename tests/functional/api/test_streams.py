@@ -89,16 +89,11 @@ def test_a_start_in_the_same_process_is_told_at_once_however_slowly_the_log_is_l
     async def read() -> str:
         async with stack.open(path_of(run_id)) as reading:
             await reading.until(lambda text: ":keep-alive" in text)
-            await asyncio.to_thread(_start_and_step, stack, run_id)
+            await asyncio.to_thread(stack.engine.starting.start, stack.engine.runs.get(run_id))
             stack.app.state.api.streams.wake(run_id)
             return await asyncio.wait_for(reading.until(lambda text: "node_status" in text), 5)
 
     assert parse(run_async(read()))
-
-
-def _start_and_step(stack: Stack, run_id: str) -> None:
-    stack.engine.runs.start(stack.engine.runs.get(run_id))
-    stack.step()
 
 
 def test_a_stream_holds_while_a_run_waits_for_a_person(stack: Stack) -> None:
@@ -124,7 +119,6 @@ def test_a_connection_ends_after_its_longest_time_and_can_be_taken_up() -> None:
     stack = Stack(pace=Pace(quickest=0.002, slowest=0.05, keep_alive=0.05, longest=0.3))
     stack.save(echo())
     run_id = stack.start_run("echo", variables=TOPIC)
-    stack.step()
     first = parse(stack.call("GET", path_of(run_id)).text)
     assert first
     stack.drive()
@@ -314,7 +308,7 @@ def test_a_long_poll_returns_when_something_happens(live: bool) -> None:
         await asyncio.sleep(0.2)
         assert not waiting.done()
         began = clock()
-        await asyncio.to_thread(_start_and_step, stack, run_id)
+        await asyncio.to_thread(stack.engine.starting.start, stack.engine.runs.get(run_id))
         page = (await waiting).json()["data"]
         return page, clock() - began
 

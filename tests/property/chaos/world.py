@@ -6,6 +6,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
+from stepweave.adapters.memory import MemoryCallbacks
 from stepweave.errors import RunAlreadyFinished, RunAlreadyStarted
 from stepweave.items import Item, Key
 from stepweave.runtime.engine import Engine, Ports
@@ -52,7 +53,7 @@ class World:
         self._clock = SlowClock(pause)
         self._chains = ChaoticChains(self.chance, self._clock, pause)
         self.blobs = SlowBlobs(pause)
-        ports = Ports(self.items, self.blobs, self._chains, self._clock)
+        ports = Ports(self.items, self.blobs, self._chains, MemoryCallbacks(), self._clock)
         self._processes = Processes(self.chance, ports, self.types, self.planner, bound)
         self._processes.create(workflow, RUN_ID, INPUTS)
         self.items.chaotic = True
@@ -224,4 +225,4 @@ class World:
 
     def _start(self, engine: Engine) -> None:
         with suppress(RunAlreadyStarted, RunAlreadyFinished):  # by an earlier call that died before it could say so
-            engine.runs.start(engine.runs.get(RUN_ID))
+            engine.starting.start(engine.runs.get(RUN_ID))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from stepweave import clock as times
-from stepweave.adapters.memory import MemoryBlobs, MemoryChains, MemoryItems
+from stepweave.adapters.memory import MemoryBlobs, MemoryCallbacks, MemoryChains, MemoryItems
 from stepweave.execution.outcome import Outcome, Result, succeeded
 from stepweave.execution.run import Run
 from stepweave.execution.step import END, WAIT, Step
@@ -14,6 +14,7 @@ from stepweave.expressions.scope import Scope
 from stepweave.graph.model import Node, parse_definition
 from stepweave.graph.spec import Field
 from stepweave.runtime.engine import Engine, Ports
+from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.visit_work import Equipment, VisitWork
 
 RUN_ID = "0000c0de"
@@ -78,7 +79,7 @@ class _NoModels:
 
 class Stage:
     """`arrows` are pairs of node ids; a node named `in…` or `out…` is light, every other has an effect, which is what
-    `acts` says. `data` is that of nodes. The run has started; `chains.running` holds its first chain.
+    `acts` says. `data` is that of nodes. The run has started unless told otherwise; `chains.running` holds its chains.
     """
 
     def __init__(
@@ -88,22 +89,26 @@ class Stage:
         data: Mapping[str, Mapping[str, Any]] | None = None,
         items: MemoryItems | None = None,
         chains: MemoryChains | None = None,
+        bounds: Bounds = DYNAMODB,
+        starts: bool = True,
     ) -> None:
         self.clock = Clock()
         self.chains = chains or MemoryChains()
         effect, light = _Effect(acts or {}), _Light()
         types = {"userInput": light, "output": light, "effect": effect}
-        ports = Ports(items or MemoryItems(), MemoryBlobs(), self.chains, self.clock)
+        ports = Ports(items or MemoryItems(), MemoryBlobs(), self.chains, MemoryCallbacks(), self.clock)
         equipment = Equipment(_NoModels(), 65_536)  # type: ignore[arg-type]
-        self.engine = Engine(ports, equipment=equipment, specs=types.get)  # type: ignore[arg-type]
+        self.engine = Engine(ports, equipment=equipment, specs=types.get, bounds=bounds)  # type: ignore[arg-type]
         names = dict.fromkeys(name for arrow in arrows for name in arrow)
         nodes = [{"id": name, "type": _type(name), "data": dict((data or {}).get(name, {}))} for name in names]
         edges = [{"source": source, "target": target} for source, target in arrows]
         definition = parse_definition({"name": "staged", "graphData": {"nodes": nodes, "edges": edges}})
         now = times.to_json(self.clock.now())
         saved = self.engine.workflows.create(definition, {"inputs": [], "outputs": []}, now)
-        self.engine.store.create(Run(RUN_ID, "staged", saved.workflow_id, 1, "CREATED", now, language="en"), {})
-        self.engine.runs.start(self.engine.runs.get(RUN_ID))
+        self.created = Run(RUN_ID, "staged", saved.workflow_id, 1, "CREATED", now, language="en")
+        self.engine.store.create(self.created, {})
+        if starts:
+            self.engine.starting.start(self.created)
 
     @property
     def run(self) -> Run:

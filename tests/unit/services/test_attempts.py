@@ -31,7 +31,7 @@ def staged(act: Act, **retry: float) -> Stage:
 def test_a_short_wait_is_waited_in_the_process_and_doubles() -> None:
     stage = staged(flaky(2), backoffSeconds=0.5)
     steps = stage.drive()
-    assert [step.kind for step in steps] == ["effect", "end"]
+    assert [step.kind for step in steps] == ["end"]
     assert [seconds for seconds in stage.clock.slept if seconds >= 0.5] == [0.5, 1.0]
     assert stage.run.status == "SUCCESS"
 
@@ -39,7 +39,7 @@ def test_a_short_wait_is_waited_in_the_process_and_doubles() -> None:
 def test_a_long_wait_is_the_chains() -> None:
     stage = staged(flaky(2), backoffSeconds=3)
     steps = stage.drive()
-    assert [(step.kind, step.seconds) for step in steps] == [("effect", 0), ("wait", 3), ("wait", 6), ("end", 0)]
+    assert [(step.kind, step.seconds) for step in steps] == [("wait", 3), ("wait", 6), ("end", 0)]
     assert stage.clock.slept == []
     assert stage.run.status == "SUCCESS"
 
@@ -109,7 +109,6 @@ def test_an_attempt_after_a_death_is_told_by_a_status_and_nothing_streamed_is_ta
 
     stage = Stage(*LINE, acts={"work": act})
     (chain,) = stage.chains.running
-    stage.step(chain)
     with pytest.raises(Killed):
         stage.step(chain)
     stage.drive()

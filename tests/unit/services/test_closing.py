@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stepweave import ids
 from stepweave.adapters.memory import MemoryItems
 from stepweave.execution.visit import PendingEdges
 from stepweave.items import Key, OutcomeUnknown, Put, Update, Write
@@ -11,13 +10,10 @@ from stepweave.store import heads
 from tests.unit.services.stage import RUN_ID, Stage
 
 FORK = (("in", "work1"), ("in", "work2"), ("work1", "out"), ("work2", "out"))
-FIRST = ids.first_chain(RUN_ID)
 
 
 def staged(items: MemoryItems | None = None) -> Stage:
-    stage = Stage(*FORK, items=items)
-    stage.step(FIRST)
-    return stage
+    return Stage(*FORK, items=items)
 
 
 def test_a_cancel_ends_every_visit_and_tells_only_the_end() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepweave.adapters.memory import MemoryBlobs, MemoryChains, MemoryItems
+from stepweave.adapters.memory import MemoryBlobs, MemoryItems
 from stepweave.clock import SystemClock
 from stepweave.errors import Unavailable
 from stepweave.items import OutcomeUnknown, Write, WriteConflict
@@ -53,9 +53,7 @@ class World:
         self.store = Runs(items, self.blobs)
         workspaces = Workspaces(self.blobs)
         left = iter(ids)
-        self.runs = RunService(
-            self.store, Workflows(items, self.blobs), MemoryChains(), SystemClock(), workspaces, lambda: next(left)
-        )
+        self.runs = RunService(self.store, Workflows(items, self.blobs), SystemClock(), lambda: next(left))
         self.creating = Creating(self.runs, workspaces)
 
     def create(self, once: Once | None = None, *files: Any) -> str:

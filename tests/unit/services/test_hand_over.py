@@ -15,7 +15,6 @@ FIRST = ids.first_chain(RUN_ID)
 def staged(steps: int) -> Stage:
     """A chain that has done so many steps and stands at `work1`."""
     stage = Stage(("in", "work1"), ("work1", "work2"), ("work2", "out"))
-    stage.step(FIRST)
     stage.chains.running[FIRST] = replace(Step.from_json(stage.chains.running[FIRST]), steps=steps).to_json()
     return stage
 

@@ -25,9 +25,7 @@ def asks(work: VisitWork) -> Outcome | Asked:
 
 def staged(act: Act, strategy: str = "abort") -> Stage:
     """At the step of `work`."""
-    stage = Stage(*LINE, acts={"work": act}, data={"work": {"failStrategy": strategy}})
-    stage.step(CHAIN)
-    return stage
+    return Stage(*LINE, acts={"work": act}, data={"work": {"failStrategy": strategy}})
 
 
 def asking(strategy: str = "abort") -> Stage:
@@ -62,7 +60,6 @@ def test_attempts_of_the_node_before_are_part_of_the_trace() -> None:
         return failed("overloaded", retryable=True, trace=trace("first try."), logs=(told,))
 
     stage = Stage(*LINE, acts={"work": flaky}, data={"work": {"retry": {"backoffSeconds": 3}}})
-    stage.step(CHAIN)
     assert stage.step(CHAIN).seconds == 3
     recover(stage)
     body = stage.body("work")

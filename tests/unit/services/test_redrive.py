@@ -18,7 +18,6 @@ def redriven(stage: Stage) -> int:
 
 def test_a_visit_whose_chain_has_ended_gets_a_new_chain_and_the_run_goes_on() -> None:
     stage = Stage(*LINE)
-    stage.step(FIRST)
     stage.chains.stop(FIRST)
     assert redriven(stage) == 1
     (name,) = stage.chains.running
@@ -29,14 +28,12 @@ def test_a_visit_whose_chain_has_ended_gets_a_new_chain_and_the_run_goes_on() ->
 
 def test_beside_living_chains_nothing_is_started() -> None:
     stage = Stage(*LINE)
-    stage.step(FIRST)
     assert redriven(stage) == 0
     assert (list(stage.chains.running), stage.run.redrives) == ([FIRST], 0)
 
 
 def test_only_what_is_abandoned_is_started() -> None:
     stage = Stage(("in", "work1"), ("in", "work2"), ("work1", "out"), ("work2", "out"))
-    stage.step(FIRST)
     stage.chains.stop(FIRST)
     assert redriven(stage) == 1
     assert {stage.visit(name).owner for name in ("work1", "work2")} == set(stage.chains.running)
@@ -74,7 +71,6 @@ class TestAnExecutionThatCannotBeSeen:
 
 def test_the_old_chain_finds_that_the_visit_is_not_its_own_any_more() -> None:
     stage = Stage(*LINE)
-    stage.step(FIRST)
     step = Step.from_json(stage.chains.running[FIRST])
     stage.chains.stop(FIRST)
     redriven(stage)
@@ -90,7 +86,6 @@ class TestWithoutProgress:
 
     def test_a_run_is_given_up_after_five_redrives_with_a_sentence_that_names_where_it_stands(self) -> None:
         stage = Stage(*LINE)
-        stage.step(FIRST)
         self.killed(stage, 5)
         assert stage.run.status == "RUNNING"
         self.killed(stage, 1)
@@ -102,7 +97,6 @@ class TestWithoutProgress:
 
     def test_any_commit_begins_the_count_anew(self) -> None:
         stage = Stage(*LINE, acts={"work": lambda work: work.flush() or pytest.fail("killed after its commit")})
-        stage.step(FIRST)
         self.killed(stage, 5)
         with pytest.raises(pytest.fail.Exception):
             stage.step(next(iter(stage.chains.running)))
@@ -113,7 +107,6 @@ class TestWithoutProgress:
 
 def test_a_run_that_is_over_is_closed_instead() -> None:
     stage = Stage(*LINE)
-    stage.step(FIRST)
     stage.engine.closing.close = lambda run_id: True  # type: ignore[method-assign]  # the process dies here
     stage.engine.ending.cancel(RUN_ID)
     del stage.engine.closing.close  # type: ignore[method-assign]
@@ -137,7 +130,6 @@ class Foggy(MemoryItems):
 
 def test_a_take_over_whose_outcome_is_unknown_is_looked_up() -> None:
     stage = Stage(*LINE, items=Foggy())
-    stage.step(FIRST)
     stage.chains.stop(FIRST)
     assert redriven(stage) == 1
     assert list(stage.chains.running) == [stage.visit("work").owner]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepweave import clock as times
-from stepweave.adapters.memory import MemoryBlobs, MemoryChains, MemoryItems
+from stepweave.adapters.memory import MemoryBlobs, MemoryCallbacks, MemoryChains, MemoryItems
 from stepweave.graph.model import parse_definition
 from stepweave.runtime.engine import Engine, Ports
 from stepweave.services.runs import NewRun
@@ -40,13 +40,13 @@ class OneChainUnknown(MemoryChains):
 def test_a_run_that_cannot_be_looked_after_keeps_no_other_from_it() -> None:
     clock, chains = Clock(), OneChainUnknown()
     engine = Engine(
-        Ports(MemoryItems(), MemoryBlobs(), chains, clock),
+        Ports(MemoryItems(), MemoryBlobs(), chains, MemoryCallbacks(), clock),
         equipment=Equipment(None, 65_536),  # type: ignore[arg-type]  # no node gets as far as a model
     )
     workflow = engine.workflows.create(
         parse_definition(DEFINITION), {"inputs": [], "outputs": []}, times.to_json(clock.now())
     )
-    first, second = (engine.runs.start(engine.runs.create(workflow, NewRun({}, "en"))).run_id for _ in range(2))
+    first, second = (engine.starting.start(engine.runs.create(workflow, NewRun({}, "en"))).run_id for _ in range(2))
     chains.silent, chains.running = first, {}
     clock.pass_by(100)
     with pytest.raises(ExceptionGroup, match="1 of 2 runs") as told:

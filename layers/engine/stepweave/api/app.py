@@ -30,15 +30,16 @@ from stepweave.api.mcp import McpEndpoint
 from stepweave.api.mcp_queries import McpQueries
 from stepweave.api.middleware import Cors, Guard, RequestLog
 from stepweave.api.streams import CONTRACT_PACE, Pace
+from stepweave.api.viewer import Viewer
 from stepweave.services.chats import ChatRules, ChatService
 from stepweave.services.definitions import Definitions
+from stepweave.services.drawing import Drawings
 from stepweave.services.event_reading import EventReading
 from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
 from stepweave.services.links import EXTERNAL
-from stepweave.services.outputs import Outputs
 from stepweave.services.rate_limits import RequestLimit
-from stepweave.services.results import RunResults
+from stepweave.services.receivers import Receivers
 from stepweave.services.run_limits import RunLimit
 from stepweave.services.run_lists import RunLists
 from stepweave.services.viewing import Viewing
@@ -86,7 +87,7 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
     app.state.api = _services(engine, settings, live, pace)
     handle_errors(app)
     app.add_middleware(Guard)
-    app.add_middleware(Cors, origins=_origins(settings))
+    app.add_middleware(Cors, origins=_origins(settings.cors_allow_origins))
     app.add_middleware(RequestLog, clock=engine.ports.clock)
     for router in (
         routes_workflows.router,
@@ -110,7 +111,8 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
     ):
         platform.include_router(router)
     app.include_router(platform)
-    if settings.hermes_context_query_public:
+    app.router.routes.extend(Viewer(_origins(settings.embed_origins or "")).routes())
+    if settings.hermes_context_query_public or not settings.hermes_context_query_enabled:  # then it says so, by 503
         app.include_router(routes_context.router)
     if settings.hermes_context_query_enabled:
         queries = McpQueries(engine.context_queries, engine.runs, engine.store, engine.workflows)
@@ -123,24 +125,14 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
 def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> Api:
     clock = engine.ports.clock
     counters = Counters(engine.ports.items)
-    outputs = Outputs(engine.store, engine.memory)
     reading = EventReading(
         runs=engine.store,
         workflows=engine.workflows,
         log=engine.events,
-        outputs=outputs,
+        outputs=engine.outputs,
         clock=clock,
         kept=timedelta(hours=settings.events_ttl_hours),
         most=settings.events_max_per_run,
-    )
-    results = RunResults(
-        runs=engine.store,
-        workflows=engine.workflows,
-        memory=engine.memory,
-        outputs=outputs,
-        asks=engine.asks,
-        files=engine.files,
-        clock=clock,
     )
     return Api(
         blobs=engine.ports.blobs,
@@ -148,10 +140,12 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         definitions=Definitions(engine.workflows, engine.specs, clock),
         runs=engine.runs,
         creating=engine.creating,
+        starting=engine.starting,
+        receivers=Receivers(private_hosts=settings.callback_private_hosts),
         files=engine.files,
-        results=results,
+        results=engine.results,
         history=History(engine.store, engine.workflows, engine.memory),
-        chats=ChatService(Chats(engine.ports.items), engine.store, results, clock, _chat_rules(settings)),
+        chats=ChatService(Chats(engine.ports.items), engine.store, engine.results, clock, _chat_rules(settings)),
         asks=engine.asks,
         ending=engine.ending,
         redrive=engine.redrive,
@@ -161,6 +155,7 @@ def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> A
         at_once=RunLimit(RunSlots(engine.ports.items), engine.store, clock, settings.rate_limit_concurrent_runs),
         queries=RequestLimit(counters, clock, settings.hermes_context_query_public_per_minute),
         viewing=Viewing(ViewTokens(engine.ports.items), clock),
+        drawings=Drawings(engine.workflows),
         skills=engine.skills,
         context=engine.context_desk,
         streams=LiveStreams(reading, pace) if live else BufferedStreams(reading, engine.asks, pace),
@@ -172,5 +167,5 @@ def _chat_rules(settings: Settings) -> ChatRules:
     return ChatRules(settings.chat_history_turns, settings.chat_history_bytes, timedelta(days=settings.runs_ttl_days))
 
 
-def _origins(settings: Settings) -> list[str]:
-    return [origin.strip().rstrip("/") for origin in settings.cors_allow_origins.split(",") if origin.strip()]
+def _origins(listed: str) -> list[str]:
+    return [origin.strip().rstrip("/") for origin in listed.split(",") if origin.strip()]

@@ -12,17 +12,20 @@ from stepweave.services.chats import ChatService
 from stepweave.services.context_desk import ContextDesk
 from stepweave.services.creating import Creating
 from stepweave.services.definitions import Definitions
+from stepweave.services.drawing import Drawings
 from stepweave.services.ending import Ending
 from stepweave.services.files import Files
 from stepweave.services.history import History
 from stepweave.services.keys import ApiKeys
 from stepweave.services.rate_limits import RequestLimit
+from stepweave.services.receivers import Receivers
 from stepweave.services.redrive import Redrive
 from stepweave.services.results import RunResults
 from stepweave.services.run_limits import RunLimit
 from stepweave.services.run_lists import RunLists
 from stepweave.services.runs import RunService
 from stepweave.services.skills import SkillService
+from stepweave.services.starting import Starting
 from stepweave.services.viewing import Viewing
 from stepweave.store.workflows import Workflows
 
@@ -39,6 +42,8 @@ class Api:
     definitions: Definitions
     runs: RunService
     creating: Creating
+    starting: Starting
+    receivers: Receivers
     files: Files
     results: RunResults
     lists: RunLists
@@ -52,6 +57,7 @@ class Api:
     requests: RequestLimit
     at_once: RunLimit
     queries: RequestLimit
+    drawings: Drawings
     skills: SkillService
     context: ContextDesk
     streams: Streams

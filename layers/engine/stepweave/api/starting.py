@@ -79,8 +79,10 @@ def create(api: Api, asked: RunRequest[Any], also: Mapping[str, Any] = MappingPr
     """The run with its files, or the one that the same request made before. `also` are inputs that the client's own
     variables cannot replace."""
     body = asked.body
-    new = NewRun({**body.all_variables, **also}, asked.language, body.fail_strategy, body.ttl_hours)
+    inputs = {**body.all_variables, **also}
     try:
+        callback = api.receivers.accept(body.callback_url, asked.caller) if body.callback_url is not None else None
+        new = NewRun(inputs, asked.language, body.fail_strategy, body.ttl_hours, callback)
         return api.creating.create(asked.workflow, new, _once(asked), asked.files)
     finally:
         asked.close()
@@ -90,7 +92,7 @@ def start(api: Api, caller: ApiKey, run: Run) -> Run:
     """Raises `RateLimited` where the key has too many runs that have not ended."""
     api.at_once.take(caller.key_id, run.run_id)
     try:
-        started = api.runs.start(run)
+        started = api.starting.start(run)
     except ValidationFailed:
         api.at_once.give_back(caller.key_id, run.run_id)
         raise

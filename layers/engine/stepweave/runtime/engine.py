@@ -7,7 +7,7 @@ from datetime import timedelta
 from stepweave.clock import Clock
 from stepweave.graph.spec import Specs
 from stepweave.nodes.table import spec_of
-from stepweave.ports import BlobStore, Chains, ItemStore
+from stepweave.ports import BlobStore, CallbackQueue, Chains, ItemStore
 from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.advance import Advance
 from stepweave.services.asks import Asks
@@ -22,10 +22,14 @@ from stepweave.services.ending import Ending
 from stepweave.services.event_log import EventLog
 from stepweave.services.files import Files
 from stepweave.services.memory import RunMemory
+from stepweave.services.outputs import Outputs
 from stepweave.services.planning import Plan, by_model
 from stepweave.services.redrive import UNSEEN, Redrive
+from stepweave.services.results import RunResults
 from stepweave.services.runs import RunService
+from stepweave.services.settling import Settling
 from stepweave.services.skills import SkillService
+from stepweave.services.starting import Starting
 from stepweave.services.sweep import Sweep
 from stepweave.services.visit_work import Equipment
 from stepweave.store.pauses import Pauses
@@ -44,6 +48,7 @@ class Ports:
     items: ItemStore
     blobs: BlobStore
     chains: Chains
+    callbacks: CallbackQueue
     clock: Clock
 
 
@@ -69,14 +74,43 @@ class Engine:
         workspaces = Workspaces(ports.blobs)
         self.files = Files(self.store, workspaces, ports.blobs, ports.clock)
         pauses = Pauses(ports.items)
-        self.closing = Closing(self.store, pauses, ports.chains, ports.clock, events_kept)
+        self.closing = Closing(
+            runs=self.store,
+            pauses=pauses,
+            chains=ports.chains,
+            callbacks=ports.callbacks,
+            clock=ports.clock,
+            events_kept=events_kept,
+        )
         skills = SkillStore(ports.items, ports.blobs)
         self.skills = SkillService(skills, ports.clock)
         self.asks = Asks(self.store, pauses, ports.chains, ports.clock)
         self.ending = Ending(self.store, ports.clock, self.closing)
-        self.runs = RunService(self.store, self.workflows, ports.chains, ports.clock, workspaces)
+        settling = Settling(
+            runs=self.store,
+            chains=ports.chains,
+            clock=ports.clock,
+            specs=specs,
+            memory=self.memory,
+            closing=self.closing,
+            workspaces=workspaces,
+            flat=flat,
+            bounds=bounds,
+        )
+        self.runs = RunService(self.store, self.workflows, ports.clock)
+        self.starting = Starting(self.store, self.workflows, ports.clock, self.memory, settling, workspaces)
         self.creating = Creating(self.runs, workspaces)
         self.events = EventLog(self.store, self.workflows, self.memory)
+        self.outputs = Outputs(self.store, self.memory)
+        self.results = RunResults(
+            runs=self.store,
+            workflows=self.workflows,
+            memory=self.memory,
+            outputs=self.outputs,
+            asks=self.asks,
+            files=self.files,
+            clock=ports.clock,
+        )
         index = VisitIndex(ports.clock, self.memory)
         self.context_tokens = ContextTokens(Tokens(ports.items), self.store, ports.clock, context)
         self.context_queries = ContextQueries(self.store, self.memory, index, ports.clock)
@@ -107,17 +141,16 @@ class Engine:
         self.advance = Advance(
             runs=self.store,
             workflows=self.workflows,
-            chains=ports.chains,
             clock=ports.clock,
             specs=specs,
             memory=self.memory,
             closing=self.closing,
+            settling=settling,
             pauses=pauses,
             equipment=self.equipment,
             workspaces=workspaces,
             skills=skills,
             flat=flat,
-            bounds=bounds,
             plan=plan,
         )
 

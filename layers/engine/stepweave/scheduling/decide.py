@@ -74,6 +74,11 @@ def joins_ahead(graph: Graph, node_id: str) -> list[str]:
     return list(dict.fromkeys(ahead))
 
 
+def all_joins(graph: Graph) -> list[str]:
+    """Every join that a run over the graph may come to have."""
+    return [node_id for node_id in graph.nodes if len(graph.incoming(node_id)) > 1] + [END]
+
+
 class _Walk:
     def __init__(self, graph: Graph, facts: Facts, rides: Rides, bounds: Bounds) -> None:
         self._graph = graph

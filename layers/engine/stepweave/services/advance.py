@@ -21,8 +21,6 @@ from stepweave.graph.model import Node
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 from stepweave.items import OutcomeUnknown, WriteConflict
-from stepweave.ports import Chains
-from stepweave.scheduling.decision import DYNAMODB, Bounds
 from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
 from stepweave.services.memory import RunMemory, left_by
@@ -54,17 +52,16 @@ class Advance:
         *,
         runs: Runs,
         workflows: Workflows,
-        chains: Chains,
         clock: Clock,
         specs: Specs,
         memory: RunMemory,
         closing: Closing,
+        settling: Settling,
         pauses: Pauses,
         equipment: Equipment,
         workspaces: Workspaces,
         skills: SkillStore,
         flat: bool = False,
-        bounds: Bounds = DYNAMODB,
         plan: Plan = by_model,
     ) -> None:
         self._runs = runs
@@ -78,17 +75,7 @@ class Advance:
         self._workspaces = workspaces
         self._skills = skills
         self._flat = flat
-        self._settling = Settling(
-            runs=runs,
-            chains=chains,
-            clock=clock,
-            specs=specs,
-            memory=memory,
-            closing=closing,
-            workspaces=workspaces,
-            flat=flat,
-            bounds=bounds,
-        )
+        self._settling = settling
         self._retries = Retries(runs)
         self._recovery = Recovery(runs, pauses, specs, self._retries)
         self._planning = Planning(specs, self._left_by, plan)

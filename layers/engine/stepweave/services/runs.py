@@ -1,8 +1,7 @@
-"""Creating and starting runs (contract §4), and looking at them."""
+"""Creating runs (contract §4), and looking at them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from stepweave import clock as times
@@ -10,28 +9,20 @@ from stepweave import ids
 from stepweave.clock import Clock
 from stepweave.errors import (
     IdempotencyConflict,
-    RunAlreadyStarted,
     RunNotFound,
     Unavailable,
-    ValidationFailed,
     WorkflowNotFound,
 )
+from stepweave.execution.callback import Callback, NewCallback
 from stepweave.execution.run import FailStrategy, Run
-from stepweave.execution.step import Step
-from stepweave.execution.visit import START, Visit
 from stepweave.graph.topology import Graph
-from stepweave.items import Item, OutcomeUnknown, WriteConflict, WriteRefused
-from stepweave.nodes.user_input import input_problems
-from stepweave.ports import Chains
+from stepweave.items import Item, OutcomeUnknown, Write, WriteConflict, WriteRefused
 from stepweave.services.backoff import Backoff
+from stepweave.store.callbacks import callback_of
 from stepweave.store.idempotency import Once, reservation
 from stepweave.store.runs import Runs
 from stepweave.store.workflows import Workflow, Workflows
-from stepweave.store.workspace import Workspaces
 from stepweave.texts import Language, Text
-
-FIRST_CHECK = timedelta(seconds=90)
-"""When the sweep first looks whether a started run is still driven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +33,7 @@ class NewRun:
     language: Language
     fail_strategy: FailStrategy | None = None
     ttl_hours: float | None = None
+    callback: NewCallback | None = None
 
 
 class RunService:
@@ -49,16 +41,12 @@ class RunService:
         self,
         runs: Runs,
         workflows: Workflows,
-        chains: Chains,
         clock: Clock,
-        workspaces: Workspaces,
         new_run_id: Callable[[], str] = ids.new_run_id,
     ) -> None:
         self._runs = runs
         self._workflows = workflows
-        self._chains = chains
         self._clock = clock
-        self._workspaces = workspaces
         self._new_run_id = new_run_id
 
     def workflow(self, name_or_number: str) -> Workflow:
@@ -96,10 +84,17 @@ class RunService:
                 fail_strategy=new.fail_strategy,
                 language=new.language,
                 ttl_hours=new.ttl_hours,
+                calls_back=new.callback is not None,
             )
+            also: list[Write] = []
+            if new.callback is not None:
+                asked = new.callback
+                also.append(callback_of(Callback(run.run_id, asked.url, asked.key_id, ids.new_delivery_id())))
             reserved = reservation(once, run.run_id, now) if once is not None else None
+            if reserved is not None:
+                also.append(reserved)
             try:
-                self._runs.create(run, new.inputs, [reserved] if reserved is not None else ())
+                self._runs.create(run, new.inputs, also)
                 return run
             except WriteRefused as refused:
                 earlier = refused.items.get(reserved.key) if reserved is not None else None
@@ -134,50 +129,3 @@ class RunService:
 
     def graph(self, run: Run) -> Graph:
         return self._workflows.graph(run.workflow, run.version)
-
-    def start(self, run: Run) -> Run:
-        """CREATED → RUNNING, and the first chain. Raises `ValidationFailed` for inputs that do not fit."""
-        if run.status != "CREATED":
-            raise _already_started(run)
-        files = self._workspaces.of(run.run_id)
-        problems = input_problems(self.graph(run).nodes.values(), self._runs.inputs(run.run_id), files)
-        if problems:
-            raise ValidationFailed(Text.join(problems))
-        now = self._clock.now()
-        chain = ids.first_chain(run.run_id)
-        first = Visit(
-            run_id=run.run_id,
-            visit_uuid=ids.visit_uuid(run.run_id, START, 1),
-            node_id=START,
-            iteration=1,
-            status="RUNNING",
-            owner=chain,
-            started_at=times.to_json(now),
-            owned_at=times.to_json(now),
-        )
-        started = self._commit_start(run, first, times.to_json(now + FIRST_CHECK))
-        self._chains.start(chain, Step(run.run_id, first.visit_uuid, START, "flow").to_json())
-        return started
-
-    def _commit_start(self, run: Run, first: Visit, check_at: str) -> Run:
-        backoff = Backoff(self._clock)
-        uncertain = False
-        while True:
-            try:
-                return self._runs.start(run, first, check_at=check_at)
-            except WriteRefused as refused:
-                now = self._runs.get(run.run_id)
-                if uncertain and now is not None and now.started_at == first.started_at:
-                    return now  # the attempt whose outcome was unknown was this one
-                raise _already_started(run) from refused
-            except WriteConflict:
-                backoff.wait()
-            except OutcomeUnknown:
-                uncertain = True
-                backoff.wait()
-
-
-def _already_started(run: Run) -> RunAlreadyStarted:
-    return RunAlreadyStarted(
-        Text(f"运行 {run.run_id} 已启动，不可重复启动", f"run {run.run_id} has been started before")
-    )

@@ -7,16 +7,17 @@ from typing import Any
 from stepweave import clock as times
 from stepweave import ids
 from stepweave.clock import Clock
+from stepweave.events.records import Record
 from stepweave.execution.outcome import Outcome
 from stepweave.execution.run import Run
-from stepweave.execution.step import Step
+from stepweave.execution.step import END, Step
 from stepweave.execution.visit import PLANNER, Join, Visit
 from stepweave.graph.spec import Specs
 from stepweave.graph.topology import Graph
 from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
 from stepweave.ports import Chains
 from stepweave.scheduling.agentic import decide_agentic
-from stepweave.scheduling.decide import decide, joins_ahead
+from stepweave.scheduling.decide import all_joins, decide, joins_ahead
 from stepweave.scheduling.decision import Bounds, Decision, Facts, FactsMissing, StaleFacts
 from stepweave.services.backoff import Backoff
 from stepweave.services.closing import Closing
@@ -25,7 +26,7 @@ from stepweave.services.files import told_paths
 from stepweave.services.memory import RunMemory
 from stepweave.services.riders import Riders
 from stepweave.services.visit_work import Fenced, VisitWork
-from stepweave.store.commit import Commit
+from stepweave.store.commit import Commit, Start
 from stepweave.store.runs import Runs
 from stepweave.store.workspace import Workspaces
 
@@ -68,6 +69,32 @@ class Settling:
         self._flat = flat
         self._bounds = bounds
 
+    def open(self, graph: Graph, created: Run, first: Visit, check_at: str) -> Run:
+        """Starts a run and its first chain: `first`, the visit of START, ends in the transaction that makes it, and
+        what cannot be settled in that one is left to the chain.
+
+        Raises `WriteRefused` when the run is not CREATED any more, `WriteConflict`, `OutcomeUnknown`.
+        """
+        run = replace(created, status="RUNNING", started_at=first.started_at, visits=1, running=1)
+        state = _State(run, first, {name: Join() for name in all_joins(graph)}, [], certain=True)
+        decision, commit = self._prepare(graph, state, None)
+        self._commit(state, replace(commit, start=Start(created, check_at)), decision, None)
+        if state.run.is_over and state.run.closing:
+            self._closing.close(run.run_id)
+        elif not state.run.is_over:
+            self._begin(state.visit, graph, state.started)
+        return state.run
+
+    def begin_again(self, graph: Graph, first: Visit) -> None:
+        """Rule R for `open`: the first chain is started, again if need be."""
+        self._begin(first, graph, self._runs.heads(first.run_id, first.outs))
+
+    def _begin(self, first: Visit, graph: Graph, ready: list[Visit]) -> None:
+        opening = first_step(first, graph, self._specs)
+        following = self._go_on(opening, first.owner, graph, ready) if first.is_over else opening
+        if following.kind != END:
+            self._chains.start(first.owner, following.to_json())
+
     def end(
         self,
         step: Step,
@@ -88,21 +115,10 @@ class Settling:
                 return step.ended()
             try:
                 hand_over = step.steps + 1 >= HAND_OVER_STEPS
-                decision = self._decide(graph, state, outcome, hand_over=hand_over, decided=decided)
-                moment = times.to_json(self._clock.now())
-                commit = compose(
-                    self._runs,
-                    graph,
-                    run=state.run,
-                    visit=state.visit,
-                    decision=decision,
-                    own=own,
-                    deltas=work.take(),
-                    moment=moment,
-                    check_at=self._closing.first_expiry(replace(state.run, status="SUCCESS", ended_at=moment)),
-                    files=self._told_files(decision, step.run_id),
+                decision, commit = self._prepare(
+                    graph, state, outcome, own=own, deltas=work.take(), hand_over=hand_over, decided=decided
                 )
-                self._commit(state, commit, decision, own, moment)
+                self._commit(state, commit, decision, own)
             except (WriteRefused, WriteConflict, OutcomeUnknown, StaleFacts):
                 backoff.wait()
                 self._read_again(state, ahead)
@@ -130,6 +146,33 @@ class Settling:
             elif visit.owner == chain:
                 following = replace(first_step(visit, graph, self._specs), steps=step.steps + 1)
         return following
+
+    def _prepare(
+        self,
+        graph: Graph,
+        state: _State,
+        outcome: Outcome | None,
+        *,
+        own: OwnEnd | None = None,
+        deltas: tuple[Record, ...] = (),
+        **known: Any,
+    ) -> tuple[Decision, Commit]:
+        """What follows, and the transaction for it. Raises `StaleFacts`."""
+        decision = self._decide(graph, state, outcome, **known)
+        moment = times.to_json(self._clock.now())
+        commit = compose(
+            self._runs,
+            graph,
+            run=state.run,
+            visit=state.visit,
+            decision=decision,
+            own=own,
+            deltas=deltas,
+            moment=moment,
+            check_at=self._closing.first_expiry(replace(state.run, status="SUCCESS", ended_at=moment)),
+            files=self._told_files(decision, state.run.run_id),
+        )
+        return decision, commit
 
     def _decide(self, graph: Graph, state: _State, outcome: Outcome | None, **known: Any) -> Decision:
         run_id = state.run.run_id
@@ -163,7 +206,7 @@ class Settling:
             return []
         return told_paths(self._workspaces.of(run_id).paths())
 
-    def _commit(self, state: _State, commit: Commit, decision: Decision, own: OwnEnd | None, moment: str) -> None:
+    def _commit(self, state: _State, commit: Commit, decision: Decision, own: OwnEnd | None) -> None:
         visit = state.visit
         state.run = self._runs.commit(commit)
         state.visit = commit.visit_after
@@ -174,7 +217,8 @@ class Settling:
             self._memory.remember(visit.run_id, visit.visit_uuid, own.body)
         for made, ended in zip(commit.created, decision.ended, strict=False):
             if ended.outcome is not None:
-                self._memory.remember(visit.run_id, made.visit_uuid, rider_body(ended, moment))
+                assert made.ended_at is not None, "a rider ends in the commit that makes it"
+                self._memory.remember(visit.run_id, made.visit_uuid, rider_body(ended, made.ended_at))
 
     def _read_again(self, state: _State, ahead: list[str]) -> None:
         """After a lost commit nothing is assumed: all that the decision used is read anew."""

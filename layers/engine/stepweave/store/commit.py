@@ -13,6 +13,14 @@ from stepweave.store.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """The commit starts the run, which is `created` up to now; upkeep looks at `check_at` whether it is driven."""
+
+    created: Run
+    check_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """What changes. `run` and `visit` are as they were read: the commit holds only while they still stand so.
 
@@ -20,7 +28,8 @@ class Commit:
     will stand, with the version they were read at; `state` is what the node saved, `also` are further writes, `when`
     further conditions on the own visit; `sorts` is how many visits ended, `started` minus `ended` moves the
     count of running ones; `streams` says that the commit carries deltas (rule S). `check_at` is when upkeep looks
-    at the run next, where the commit ends it and leaves nothing to close.
+    at the run next, where the commit ends it and leaves nothing to close. With `start`, `run` and `visit` are as they
+    would stand had the run been started before, and the visit is made by this commit.
     """
 
     run: Run
@@ -40,6 +49,7 @@ class Commit:
     end: RunEnd | None = None
     ended_at: str | None = None
     check_at: str | None = None
+    start: Start | None = None
 
     @property
     def run_after(self) -> Run:
@@ -56,7 +66,7 @@ class Commit:
         return replace(
             after,
             status=self.end.status,
-            closing=self.end.status == "FAILED" or after.running > 0,
+            closing=self.end.status == "FAILED" or after.running > 0 or after.calls_back,
             ended_at=self.ended_at,
             error=self.end.reason,
             failed_node=self.end.failed_node,
@@ -92,13 +102,17 @@ class Commit:
 
     def _run_write(self) -> Update:
         run_after = self.run_after
-        before, after = heads.run_to_item(self.run), heads.run_to_item(run_after)
-        checked = {"checkAt": self.check_at} if run_after.is_over and not run_after.closing else {}
-        return Update(
-            heads.run_key(self.run.run_id),
-            sets={name: value for name, value in after.items() if before.get(name) != value} | checked,
-            condition=every(Equals("rev", self.run.rev), Equals("status", "RUNNING")),
-        )
+        if self.start is None:
+            before, condition = self.run, every(Equals("rev", self.run.rev), Equals("status", "RUNNING"))
+            kept: dict[str, Any] = {}
+        else:
+            before, condition = self.start.created, Equals("status", "CREATED")
+            kept = {"open": heads.OPEN, "checkAt": self.start.check_at}
+        if run_after.is_over:  # who closes it may die before: the sweep's next tick will see
+            kept["checkAt"] = self.ended_at if run_after.closing else self.check_at
+        was = heads.run_to_item(before)
+        changed = {name: value for name, value in heads.run_to_item(run_after).items() if was.get(name) != value}
+        return Update(heads.run_key(self.run.run_id), sets=changed | kept, condition=condition)
 
     def event_item(self, batch: Document) -> Item:
         """The batch of the events table that holds these events."""
@@ -110,7 +124,9 @@ class Commit:
             "v": heads.SHAPE,
         } | batch.attributes
 
-    def _visit_write(self, visit: Visit) -> Update:
+    def _visit_write(self, visit: Visit) -> Write:
+        if self.start is not None:
+            return Put("visits", heads.visit_to_item(self.visit_after), missing("visits"))
         streams = {"chunk": visit.chunk + 1} if self.streams else {}
         return Update(
             heads.head_key(visit.run_id, visit.visit_uuid),

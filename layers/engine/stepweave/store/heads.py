@@ -13,6 +13,12 @@ STATE = "STATE#"
 RUN = "RUN"
 INPUTS = "INPUTS"
 
+OPEN = "1"
+"""The partition of the sparse index of runs that may need upkeep."""
+
+EXPIRING = "files"
+"""The partition of those of which nothing is left to do but to delete their files, in time."""
+
 
 def run_key(run_id: str) -> Key:
     return Key("runs", run_id, RUN)
@@ -66,6 +72,7 @@ def run_to_item(run: Run) -> Item:
             "ttlMinutes": round(run.ttl_hours * 60) if run.ttl_hours is not None else None,
             "error": run.error,
             "failedNode": run.failed_node,
+            "callsBack": run.calls_back or None,
         }
     )
 
@@ -94,6 +101,7 @@ def run_from_item(item: Item) -> Run:
         ttl_hours=item["ttlMinutes"] / 60 if "ttlMinutes" in item else None,
         error=item.get("error"),
         failed_node=item.get("failedNode"),
+        calls_back=item.get("callsBack", False),
     )
 
 
@@ -127,14 +135,6 @@ def visit_to_item(visit: Visit) -> Item:
     )
 
 
-def visit_from_item(item: Item) -> Visit:
-    return Visit(
-        run_id=item["runId"],
-        visit_uuid=item["sk"].removeprefix(HEAD),
-        node_id=item["nodeId"],
-        iteration=item["iterSeq"],
-        status=item["status"],
-        owner=item["owner"],
 OF_PLACES = ("nodeId", "iterSeq", "sortOrder", "source", "sourceIter")
 
 
@@ -149,6 +149,14 @@ def place_from_item(item: Item) -> VisitPlace:
     )
 
 
+def visit_from_item(item: Item) -> Visit:
+    return Visit(
+        run_id=item["runId"],
+        visit_uuid=item["sk"].removeprefix(HEAD),
+        node_id=item["nodeId"],
+        iteration=item["iterSeq"],
+        status=item["status"],
+        owner=item["owner"],
         attempt=item["attempt"],
         chunk=item["chunk"],
         tries=item["tries"],

@@ -1,7 +1,6 @@
 """Runs and visits as the tables hold them: reads, and the few writes that protocol.md allows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from stepweave import clock as times
@@ -74,7 +73,7 @@ class Runs:
             [
                 Update(
                     heads.run_key(commit.run.run_id),
-                    sets=changes | {"open": OPEN, "checkAt": commit.ended_at},
+                    sets=changes | {"open": heads.OPEN, "checkAt": commit.ended_at},
                     condition=Equals("status", "CREATED"),
                 ),
                 Put("events", commit.event_item(batch), missing("events")),
@@ -95,23 +94,6 @@ class Runs:
         item = self._items.get(heads.inputs_key(run_id))
         inputs: dict[str, Any] = self._documents.unpack(item) if item is not None else {}
         return inputs
-
-    def start(self, run: Run, first: Visit, *, check_at: str) -> Run:
-        """CREATED → RUNNING with the visit that opens the run. Raises `WriteRefused` when it has started before."""
-        started = replace(run, status="RUNNING", started_at=first.started_at, rev=run.rev + 1, visits=1, running=1)
-        changes = {"status", "startedAt", "rev", "nVisits", "running"}
-        self._items.transact(
-            [
-                Update(
-                    heads.run_key(run.run_id),
-                    sets={n: v for n, v in heads.run_to_item(started).items() if n in changes}
-                    | {"open": OPEN, "checkAt": check_at},
-                    condition=Equals("status", "CREATED"),
-                ),
-                Put("visits", heads.visit_to_item(first), missing("visits")),
-            ]
-        )
-        return started
 
     def of_workflow(self, workflow: str, *, after: Run | None, limit: int) -> list[Run]:
         """Newest first."""
@@ -135,20 +117,23 @@ class Runs:
     def due_for_upkeep(self, moment: str, limit: int) -> list[Run]:
         """Runs that are RUNNING or closing and whose check is due (protocol rule D)."""
         return [
-            heads.run_from_item(item) for item in self._items.query_index(RUNS_OPEN, OPEN, up_to=moment, limit=limit)
+            heads.run_from_item(item)
+            for item in self._items.query_index(RUNS_OPEN, heads.OPEN, up_to=moment, limit=limit)
         ]
 
     def due_for_expiry(self, moment: str, limit: int) -> list[Run]:
         """Runs that nobody works on and whose files' time is over."""
-        found = self._items.query_index(RUNS_OPEN, EXPIRING, up_to=moment, limit=limit)
+        found = self._items.query_index(RUNS_OPEN, heads.EXPIRING, up_to=moment, limit=limit)
         return [heads.run_from_item(item) for item in found]
 
     def expired(self, run_id: str) -> None:
         """The files of the run are gone; unless it has started meanwhile, nobody looks at it any more."""
-        self._update(Update(heads.run_key(run_id), removes=("open", "checkAt"), condition=Equals("open", EXPIRING)))
+        self._update(
+            Update(heads.run_key(run_id), removes=("open", "checkAt"), condition=Equals("open", heads.EXPIRING))
+        )
 
     def check_again(self, run_id: str, moment: str) -> None:
-        self._update(Update(heads.run_key(run_id), sets={"checkAt": moment}, condition=Equals("open", OPEN)))
+        self._update(Update(heads.run_key(run_id), sets={"checkAt": moment}, condition=Equals("open", heads.OPEN)))
 
     # Visits
 
@@ -171,15 +156,6 @@ class Runs:
         return heads.visit_from_item(item) if item is not None else None
 
     def visits(self, run_id: str) -> list[Visit]:
-    def places(self, run: Run, visit_uuids: Collection[str]) -> list[VisitPlace]:
-        """Where visits stand in their run, of those that are visible. Of few, or few of many, the heads are read; else
-        what is needed of all heads, in one request and a fraction of the work."""
-        if len(visit_uuids) <= max(_FEW, run.visits // 3):
-            return [VisitPlace.of(visit) for visit in self.visible_heads(run.run_id, visit_uuids).values()]
-        found = self._items.query("visits", run.run_id, prefix=heads.HEAD, names=heads.OF_PLACES)
-        wanted = set(visit_uuids)
-        return [place for place in map(heads.place_from_item, found) if place.visit_uuid in wanted]
-
         """Every visit of a run that can be seen; a commit under way may be seen in part."""
         return [heads.visit_from_item(item) for item in self._items.query("visits", run_id, prefix=heads.HEAD)]
 
@@ -194,6 +170,15 @@ class Runs:
         keys = [heads.head_key(run_id, visit_uuid) for visit_uuid in visit_uuids]
         found = self._items.get_many(keys) if keys else {}
         return {str(key.sort).removeprefix(heads.HEAD): heads.visit_from_item(item) for key, item in found.items()}
+
+    def places(self, run: Run, visit_uuids: Collection[str]) -> list[VisitPlace]:
+        """Where visits stand in their run, of those that are visible. Of few, or few of many, the heads are read; else
+        what is needed of all heads, in one request and a fraction of the work."""
+        if len(visit_uuids) <= max(_FEW, run.visits // 3):
+            return [VisitPlace.of(visit) for visit in self.visible_heads(run.run_id, visit_uuids).values()]
+        found = self._items.query("visits", run.run_id, prefix=heads.HEAD, names=heads.OF_PLACES)
+        wanted = set(visit_uuids)
+        return [place for place in map(heads.place_from_item, found) if place.visit_uuid in wanted]
 
     def bodies(self, run_id: str, visit_uuids: Collection[str]) -> dict[str, VisitBody]:
         found = self._items.get_many([heads.body_key(run_id, visit_uuid) for visit_uuid in visit_uuids])
@@ -303,14 +288,18 @@ class Runs:
     def closed(self, run_id: str, *, check_at: str) -> None:
         """Nothing of the run is open any more; it is looked at once more when its events expire."""
         self._update(
-            Update(heads.run_key(run_id), sets={"closing": False, "checkAt": check_at}, condition=Equals("open", OPEN))
+            Update(
+                heads.run_key(run_id),
+                sets={"closing": False, "checkAt": check_at},
+                condition=Equals("open", heads.OPEN),
+            )
         )
 
     def forget_events(self, run: Run) -> None:
         """Deletes the event log of a run that ended long ago (contract §5); only its files will still be looked at."""
         for item in self._items.query("events", run.run_id):
             self._items.delete(Key("events", run.run_id, item["seq"]))
-        self._update(Update(heads.run_key(run.run_id), sets=_expiry(run), condition=Equals("open", OPEN)))
+        self._update(Update(heads.run_key(run.run_id), sets=_expiry(run), condition=Equals("open", heads.OPEN)))
 
     def _update(self, update: Update) -> None:
         """An update that anybody may make at any time, twice too: refused means that there is nothing left to do."""
@@ -328,4 +317,4 @@ def _expiry(run: Run) -> dict[str, str]:
     """Attributes of a run whose files stay for a while."""
     moment = run.files_expire_at
     assert moment is not None, "a run that goes on keeps its files"
-    return {"open": EXPIRING, "checkAt": times.to_json(moment)}
+    return {"open": heads.EXPIRING, "checkAt": times.to_json(moment)}
