@@ -29,7 +29,7 @@ def create_admin_key(stack: str, name: str) -> Mapping[str, Any]:
                 )
             )
         items = DynamoItems(boto3.client("dynamodb"), {"apiKeys": outputs[TABLE_OUTPUT]})
-        key, secret = ApiKeys(Keys(items), SystemClock()).create(name, ["admin"], None)
+        made = ApiKeys(Keys(items), SystemClock()).create(name, ["admin"], None)
     except (BotoCoreError, ClientError) as error:
         raise LocalStackError(
             Text(
@@ -37,4 +37,11 @@ def create_admin_key(stack: str, name: str) -> Mapping[str, Any]:
                 f"The stack {stack} could not be reached: {error}. Check the AWS credentials, the region and the name.",
             )
         ) from error
-    return {"keyId": key.key_id, "name": key.name, "scopes": list(key.scopes), "workflows": None, "key": secret}
+    return {
+        "keyId": made.key.key_id,
+        "name": made.key.name,
+        "scopes": list(made.key.scopes),
+        "workflows": None,
+        "key": made.secret,
+        "callbackSecret": made.callback_secret,
+    }

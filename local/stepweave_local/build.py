@@ -27,6 +27,7 @@ AWS_SERVICES = {
     "s3",
     "secretsmanager",
     "signin",
+    "sqs",
     "sso",
     "sso-oidc",
     "ssm",

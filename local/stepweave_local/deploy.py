@@ -72,7 +72,7 @@ def _sam_deploy(project: Project, endpoint_url: str, build: Build, log: Path) ->
     command = [
         *(str(project.sam()), "deploy", "--config-env", "local"),
         *("--stack-name", STACK, "--region", REGION, "--s3-bucket", BUCKET),
-        *("--parameter-overrides", f"Architecture={architecture()}"),
+        *("--parameter-overrides", f"Architecture={architecture()}", "CallbackPrivateHosts=true"),
         *("--tags", f"{DIGEST_TAG}={build.digest}"),
     ]
     environment = sam_environment(project, AWS_ENDPOINT_URL=endpoint_url, **CREDENTIALS) | {

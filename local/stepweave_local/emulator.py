@@ -17,7 +17,7 @@ from stepweave_local import launch_ministack
 from stepweave_local.project import REGION, LocalStackError, Project
 
 HOST = "127.0.0.1"
-SERVICES = "apigateway,bedrock-runtime,cloudformation,dynamodb,events,iam,lambda,logs,s3,scheduler,secretsmanager,ssm,states,sts"
+SERVICES = "apigateway,bedrock-runtime,cloudformation,dynamodb,events,iam,lambda,logs,s3,scheduler,secretsmanager,sqs,ssm,states,sts"
 START_SECONDS = 60
 STOP_SECONDS = 30
 LAYERS_KEPT = 2

@@ -2,9 +2,9 @@
 
 Four things are added to what MiniStack does by itself. It ends when whoever started it is gone, even when that process
 was killed: the end of our standard input tells. A layer is unpacked once for all workers: MiniStack unpacks it for
-each worker process, which for the engine's layer of thousands of files takes seconds at every cold start. And a crowd of
+each worker process, which for the engine's layer of thousands of files takes seconds at every cold start. A crowd of
 invocations shares some workers: MiniStack starts one for each, and a cold start takes more of a processor than a hundred
-invocations of a warm worker.
+invocations of a warm worker. And queues outlive a change of the port.
 """
 
 import hashlib

@@ -20,6 +20,7 @@ TABLES = {
     "CHATS_TABLE": "ChatsTable",
     "DATA_BUCKET": "DataBucket",
     "STATE_MACHINE_ARN": "StateMachineArn",
+    "CALLBACK_QUEUE_URL": "CallbackQueueUrl",
 }
 """Setting of the engine → output of the stack."""
 

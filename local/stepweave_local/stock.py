@@ -55,7 +55,7 @@ def dev_keys(engine: Engine, data_dir: Path) -> dict[str, str]:
     known = _known(data_dir / "dev.json")
     for field, scope in (("apiKey", "run"), ("adminKey", "admin")):
         if field not in known or keys.recognise(known[field]) is None:
-            _, known[field] = keys.create(f"local {scope}", [scope], None)  # type: ignore[list-item]
+            known[field] = keys.create(f"local {scope}", [scope], None).secret  # type: ignore[list-item]
     return {field: known[field] for field in ("apiKey", "adminKey")}
 
 

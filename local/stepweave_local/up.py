@@ -30,7 +30,7 @@ _WATCH_SECONDS = 0.5
 PACE = replace(CONTRACT_PACE, slowest=0.08)
 """Asking the emulator for events costs nothing, so nobody waits for them: a run in silence is looked at just as often."""
 
-LOCAL_DEFAULTS = {"HERMES_CONTEXT_QUERY_PUBLIC": "true"}
+LOCAL_DEFAULTS = {"HERMES_CONTEXT_QUERY_PUBLIC": "true", "CALLBACK_PRIVATE_HOSTS": "true"}
 """What this server, which listens on loopback alone, does unless it is told otherwise."""
 
 

@@ -58,6 +58,12 @@ def drips(piece: bytes, seconds: float) -> Answer:
     return answer
 
 
+def says_nothing(handler: BaseHTTPRequestHandler) -> None:
+    """Takes the request, and that is all."""
+    server: WebServer = handler.server.told  # type: ignore[attr-defined]
+    server.closing.wait()
+
+
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         server: WebServer = self.server.told  # type: ignore[attr-defined]
@@ -65,6 +71,9 @@ class _Handler(BaseHTTPRequestHandler):
         server.headers.append(dict(self.headers.items()))
         with suppress(OSError):  # the client has left
             server.answers.get(self.path, says(b"not here", status=404))(self)
+
+    def do_POST(self) -> None:
+        self.do_GET()
 
     def log_message(self, *_: Any) -> None:
         """Tests are quiet."""

@@ -23,6 +23,7 @@ def imported(function: str) -> set[str]:
         "MODEL_SECRET_NAME": "",
         "HERMES_CONTEXT_QUERY_ENABLED": "true",
         "HERMES_CONTEXT_QUERY_PUBLIC": "true",
+        "CALLBACK_PRIVATE_HOSTS": "false",
     }
     done = subprocess.run(
         [sys.executable, "-c", REPORT],

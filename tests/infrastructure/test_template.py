@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from stepweave.execution.callback import WAITS
 from stepweave.items import (
     RUNS_BY_MONTH,
     RUNS_BY_WORKFLOW,
@@ -17,7 +18,8 @@ from stepweave.items import (
     Table,
 )
 from stepweave.settings import Settings, variable_of
-from tests.infrastructure.template import ROOT, functions, resources, statements, template, variables
+from stepweave.web.posting import SECONDS
+from tests.infrastructure.template import ROOT, functions, resources, statements, template, timeout, variables
 
 ANYWHERE = {
     "logs:CreateLogDelivery",

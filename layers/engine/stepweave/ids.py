@@ -41,6 +41,14 @@ def new_api_key() -> str:
     return "sw-" + secrets.token_urlsafe(30)
 
 
+def new_callback_secret() -> str:
+    return "cs-" + secrets.token_urlsafe(30)
+
+
+def new_delivery_id() -> str:
+    return "dlv-" + secrets.token_hex(12)
+
+
 def new_key_id() -> str:
     """Names an API key in lists and when it is revoked; tells nothing about the key itself."""
     return "key-" + secrets.token_hex(6)

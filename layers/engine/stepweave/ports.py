@@ -106,6 +106,21 @@ class BlobStore(Protocol):
         ...
 
 
+class CallbackQueue(Protocol):
+    """Runs whose end somebody wants to be told (docs/callbacks.md): each comes out at least once, in no order."""
+
+    def send(self, run_id: str) -> None:
+        """Raises `errors.Unavailable`."""
+        ...
+
+    def postpone(self, receipt: str, seconds: int) -> None:
+        """A message that was received comes again after so long, instead of after the queue's own time.
+
+        Raises `errors.Unavailable`.
+        """
+        ...
+
+
 class Chains(Protocol):
     """Executions of the state machine (architecture.md, "A run is a set of chains")."""
 

@@ -3,6 +3,7 @@
 A field `events_ttl_hours` is the variable `EVENTS_TTL_HOURS`. Empty means not set.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -29,6 +30,16 @@ def _is_url(value: str) -> str:
 
 
 Url = Annotated[str, AfterValidator(_is_url)]
+
+_ORIGIN = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?/?")
+
+
+def _are_origins(value: str) -> str:
+    """No path, no wildcard: each stands in a header, and is told what runs do."""
+    for origin in value.split(","):
+        if not _ORIGIN.fullmatch(origin.strip()):
+            raise ValueError(f"{origin.strip()!r} is no origin such as https://portal.example.com")
+    return value
 
 
 class TokenPrice(BaseModel):
@@ -72,6 +83,7 @@ class Settings(ProviderSettings):
     chats_table: str | None = Field(None, description="Name of the table of chat sessions; for the API only.")
     data_bucket: str = Field(min_length=1, description="Name of the bucket for large values and files.")
     state_machine_arn: str = Field(min_length=1, description="ARN of the state machine that runs chains.")
+    callback_queue_url: str = Field(min_length=1, description="URL of the queue of callbacks.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="The least that is logged.")
 
     events_max_per_run: int = Field(
@@ -103,10 +115,17 @@ class Settings(ProviderSettings):
     cors_allow_origins: str = Field(
         "*", description="Origins that may call /api/* from a browser, separated by commas."
     )
+    embed_origins: Annotated[str, AfterValidator(_are_origins)] | None = Field(
+        None, description="Origins whose pages may frame the page of a run, separated by commas."
+    )
 
     model_secret_name: str | None = Field(None, description="Secrets Manager secret that holds the providers' keys.")
     tools_private_hosts: bool = Field(
         False, description="Let the tools of agents (`http_get`, MCP) call hosts that are not public, for tests."
+    )
+
+    callback_private_hosts: bool = Field(
+        False, description="Let `callbackUrl` be http, and a host that is not public: for laptops and tests."
     )
 
     hermes_context_query_enabled: bool = Field(

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from stepweave.adapters.memory import MemoryBlobs, MemoryChains, MemoryItems
+from stepweave.adapters.memory import MemoryBlobs, MemoryCallbacks, MemoryChains, MemoryItems
 from stepweave.api.app import create_app
 from stepweave.api.streams import Pace
 from stepweave.clock import SystemClock
@@ -30,6 +30,7 @@ SETTINGS = Settings(
     tokens_table="tokens",
     data_bucket="data",
     state_machine_arn="arn:aws:states:us-east-1:000000000000:stateMachine:run",
+    callback_queue_url="https://sqs.us-east-1.amazonaws.com/000000000000/callbacks",
 )
 PACE = Pace(quickest=0.002, slowest=0.05, keep_alive=0.2, held=0.3)
 
@@ -55,18 +56,21 @@ class Stack:
         self.chains = MemoryChains()
         self.items = MemoryItems()
         self.blobs = MemoryBlobs()
+        self.callbacks = MemoryCallbacks()
         given = SETTINGS.model_copy(update=settings)
         self.engine = Engine(
-            Ports(self.items, self.blobs, self.chains, self.clock),
+            Ports(self.items, self.blobs, self.chains, self.callbacks, self.clock),
             equipment=equipment_of(given),
+            records_kept=timedelta(days=given.runs_ttl_days),
             specs=specs,
             flat=given.workflow_workspace_legacy_flat_inject,
             context=context_rules_of(given),
         )
         self.app = create_app(self.engine, given, live=live, pace=pace)
         keys = self.app.state.api.keys
-        _, self.admin_key = keys.create("admin", ["admin"], None)
-        _, self.key = keys.create("runs", ["run"], None)
+        self.admin_key = keys.create("admin", ["admin"], None).secret
+        made = keys.create("runs", ["run"], None)
+        self.key, self.callback_secret = made.secret, made.callback_secret
 
     # Requests
 
@@ -146,17 +150,16 @@ class Stack:
 
     @contextmanager
     def driven(self, threads: int = 8) -> Iterator[None]:
-        """Chains are driven by threads of their own meanwhile."""
+        """Chains are driven by threads of their own meanwhile, those that an answer wakes too."""
         stopped = threading.Event()
-        begun: set[str] = set()
+        taken: set[str] = set()
         with ThreadPoolExecutor(threads + 1) as pool:
 
             def watch() -> None:
                 while not stopped.is_set():
-                    for name in list(self.chains.running):
-                        if name not in begun:
-                            begun.add(name)
-                            pool.submit(self._drive_chain, name)
+                    for name in set(self.chains.running) - set(self.chains.asleep.values()) - taken:
+                        taken.add(name)
+                        pool.submit(self._drive_chain, name).add_done_callback(lambda _, name=name: taken.discard(name))
                     time.sleep(0.001)
 
             watcher = pool.submit(watch)

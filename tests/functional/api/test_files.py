@@ -105,7 +105,7 @@ def test_the_zip_is_as_private_as_the_run(stack: Stack) -> None:
             [("in", "m"), ("m", "out")],
         )
     )
-    _, foreign = stack.app.state.api.keys.create("foreign", ["run"], ["other"])
+    foreign = stack.app.state.api.keys.create("foreign", ["run"], ["other"]).secret
     for path in (f"{RUNS}/{run_id}/workspace", f"/api/v1/workflows/other/runs/{run_id}/workspace"):
         assert stack.call("GET", path, key=foreign).status_code in (401, 404)
     refused(stack.call("GET", f"{RUNS}/0000000f/workspace"), 404, "RUN_NOT_FOUND")

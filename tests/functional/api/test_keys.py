@@ -23,6 +23,14 @@ def test_a_key_is_shown_once_and_kept_hashed(stack: Stack) -> None:
     assert secret not in repr(stack.items._items)
 
 
+def test_the_secret_that_signs_callbacks_is_shown_once_and_is_another_for_each_key(stack: Stack) -> None:
+    made = [stack.data("POST", "/api/keys", {}, admin=True) for _ in range(2)]
+    secrets = {each["callbackSecret"] for each in made}
+    assert len(secrets | {each["key"] for each in made}) == 4
+    listed = stack.call("GET", "/api/keys", admin=True).text
+    assert not [secret for secret in secrets if secret in listed]
+
+
 def test_a_key_without_fields_runs_every_workflow(stack: Stack) -> None:
     _, secret = make(stack)
     assert stack.data("GET", "/api/v1/workflows", key=secret)["total"] == 1

@@ -151,7 +151,7 @@ def test_a_call_that_does_not_fit_is_told_in_words(
 
 
 def test_a_key_that_may_not_call_the_workflow_learns_nothing_of_its_runs(stack: Stack, run_id: str) -> None:
-    _, secret = stack.app.state.api.keys.create("bound", ["run"], ["other"])
+    secret = stack.app.state.api.keys.create("bound", ["run"], ["other"]).secret
     refused = call(stack, "workflow_context_list", headers={"X_API_Key": secret}, runId=run_id)
     unknown = call(stack, "workflow_context_list", headers={"X_API_Key": secret}, runId="00000000")
     assert refused == unknown

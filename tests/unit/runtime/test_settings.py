@@ -15,6 +15,7 @@ ENOUGH = {
     "TOKENS_TABLE": "t",
     "DATA_BUCKET": "b",
     "STATE_MACHINE_ARN": "arn",
+    "CALLBACK_QUEUE_URL": "url",
 }
 
 

@@ -270,3 +270,17 @@ class MemoryChains:
 
     def stop(self, name: str) -> None:
         self.running.pop(name, None)
+
+
+class MemoryCallbacks:
+    """A `CallbackQueue` that remembers: `sent` are runs in their order, `postponed` is seconds by receipt."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.postponed: dict[str, int] = {}
+
+    def send(self, run_id: str) -> None:
+        self.sent.append(run_id)
+
+    def postpone(self, receipt: str, seconds: int) -> None:
+        self.postponed[receipt] = seconds

@@ -16,14 +16,6 @@ _UPLOADED = "uploadedFiles"
 _NO_PATH = object()
 
 
-def _no_callback(_: Any) -> Any:
-    raise refuse(
-        Text(
-            "暂不支持，请通过事件流或查询接口获取结果", "is not supported yet: follow the stream, or ask for the result"
-        )
-    )
-
-
 def _lists_files(inputs: dict[str, Any]) -> dict[str, Any]:
     listed = inputs.get(_UPLOADED)
     if listed is None or (isinstance(listed, list) and all(_path_of(each) is not _NO_PATH for each in listed)):
@@ -69,7 +61,13 @@ class RunBody(DataModel):
         le=_LONGEST_TTL_HOURS,
         description="How long files stay after the run's end; 720 by default.",
     )
-    callback_url: Annotated[Any, AfterValidator(_no_callback)] = Field(default=None, description="Not supported yet.")
+    callback_url: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=2000,
+        description="An https address; the run's end is POSTed to it, signed (docs/callbacks.md).",
+        examples=["https://example.com/runs/ended"],
+    )
 
     @property
     def all_variables(self) -> dict[str, Any]:

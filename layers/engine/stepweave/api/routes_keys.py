@@ -17,10 +17,10 @@ router = APIRouter(tags=["keys"])
 
 @router.post("/keys", summary="Make an API key", openapi_extra=documented(KeyBody, required=False))
 async def create(_: Admin, raw: JsonObject, api: ApiContext) -> Response:
-    """`key` is shown this once; only its hash is kept."""
+    """`key` and `callbackSecret`, which signs the callbacks of its runs, are shown this once."""
     body = read(KeyBody, raw)
-    key, secret = await run_in_threadpool(api.keys.create, body.name, body.scopes, body.workflows)
-    return answer(_shown(key) | {"key": secret})
+    made = await run_in_threadpool(api.keys.create, body.name, body.scopes, body.workflows)
+    return answer(_shown(made.key) | {"key": made.secret, "callbackSecret": made.callback_secret})
 
 
 @router.get("/keys", summary="All API keys")

@@ -22,9 +22,9 @@ class Run:
 
     `rev` counts commits and guards each of them, `last_seq` is the newest event id, `last_sort` the newest `sortOrder`,
     `visits` the number of visits made so far, `running` those of them that have not ended. `closing` holds from the end
-    of the run until no visit is left open (rule X). `redrives` counts redrives, `stalled` those of them since the run
-    last moved, `redriven_rev` is where it stood at the newest. `fail_strategy`, when given, overrides the nodes' (contract §3). `ttl_hours` is how
-    long the files stay after the end.
+    of the run until no visit is left open (rule X), and until the callback of one that `calls_back` is queued. `redrives`
+    counts redrives, `stalled` those of them since the run last moved, `redriven_rev` is where it stood at the newest.
+    `fail_strategy`, when given, overrides the nodes' (contract §3). `ttl_hours` is how long the files stay after the end.
     """
 
     run_id: str
@@ -49,6 +49,7 @@ class Run:
     ttl_hours: float | None = None
     error: str | None = None
     failed_node: str | None = None
+    calls_back: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -58,7 +59,18 @@ class Run:
     def files_expire_at(self) -> datetime | None:
         """When the files go: counted from the end, from the creation of a run that was never started; None while it
         runs, however long."""
-        since = self.ended_at if self.is_over else self.created_at if self.status == "CREATED" else None
-        if since is None:
+        if self._rests_since is None:
             return None
-        return times.from_json(since) + (timedelta(hours=self.ttl_hours) if self.ttl_hours is not None else FILES_KEPT)
+        return self._rests_since + (timedelta(hours=self.ttl_hours) if self.ttl_hours is not None else FILES_KEPT)
+
+    def records_expire_at(self, kept: timedelta) -> datetime | None:
+        """When the records go, counted in the same way; never before the files."""
+        if self._rests_since is None or self.files_expire_at is None:
+            return None
+        return max(self._rests_since + kept, self.files_expire_at)
+
+    @property
+    def _rests_since(self) -> datetime | None:
+        """When it ended, or was made if it was never started; None while it runs."""
+        since = self.ended_at if self.is_over else self.created_at if self.status == "CREATED" else None
+        return times.from_json(since) if since is not None else None

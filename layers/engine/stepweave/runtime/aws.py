@@ -30,9 +30,10 @@ def settings() -> Settings:
 def build_engine(given: Settings, connection: Connection, **options: Any) -> Engine:
     """`options` are those of `Engine`, for who wants it otherwise: the local server, tests."""
     return Engine(
-        Ports(connection.items(), connection.blobs(), connection.chains(), SystemClock()),
+        Ports(connection.items(), connection.blobs(), connection.chains(), connection.callbacks(), SystemClock()),
         equipment=equipment_of(given),
         events_kept=timedelta(hours=given.events_ttl_hours),
+        records_kept=timedelta(days=given.runs_ttl_days),
         flat=given.workflow_workspace_legacy_flat_inject,
         context=context_rules_of(given),
         **options,

@@ -3,6 +3,7 @@
 import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from threading import Lock
 
@@ -22,6 +23,15 @@ _REMEMBERED = 1_000
 _LONGEST_SECRET = 200
 
 
+@dataclass(frozen=True, slots=True)
+class MadeKey:
+    """A new key. Its secret, and the one that callbacks of its runs are signed with, are not to be had again."""
+
+    key: ApiKey
+    secret: str
+    callback_secret: str
+
+
 class ApiKeys:
     """Thread-safe. Only the hash of a secret is compared, so the time that a comparison takes tells nothing of it."""
 
@@ -32,8 +42,8 @@ class ApiKeys:
         self._known: OrderedDict[str, tuple[float, ApiKey]] = OrderedDict()
         self._lock = Lock()
 
-    def create(self, name: str, scopes: Sequence[Scope], workflows: Sequence[str] | None) -> tuple[ApiKey, str]:
-        """The key and its secret, which nobody can ask for again. `workflows` binds it to these names."""
+    def create(self, name: str, scopes: Sequence[Scope], workflows: Sequence[str] | None) -> MadeKey:
+        """`workflows` binds it to these names."""
         if "admin" in scopes and workflows is not None:
             raise ValidationFailed(
                 Text(
@@ -49,7 +59,7 @@ class ApiKeys:
                 )
             )
         while True:
-            secret = ids.new_api_key()
+            secret, callback_secret = ids.new_api_key(), ids.new_callback_secret()
             key = ApiKey(
                 key_id=ids.new_key_id(),
                 key_hash=hash_secret(secret),
@@ -57,10 +67,11 @@ class ApiKeys:
                 scopes=tuple(dict.fromkeys(scopes)),
                 workflows=tuple(dict.fromkeys(workflows)) if workflows is not None else None,
                 created_at=times.to_json(self._clock.now()),
+                signs=True,
             )
             try:
-                self._keys.add(key)
-                return key, secret
+                self._keys.add(key, callback_secret)
+                return MadeKey(key, secret, callback_secret)
             except WriteRefused:
                 continue  # the id is taken
 

@@ -48,20 +48,23 @@ class RunResults:
 
     def result(self, run: Run) -> dict[str, Any]:
         """The whole result, under the bounds of an answer: what is too large stands behind an `outputUrl`."""
+        told = self.brief(run)
+        room = ANSWER_BYTES - size(told)
+        visits = self._runs.visits(run.run_id)
+        nodes, omitted = node_results(run, self._graph(run), visits, self._memory, room)
+        return told | {"nodes": nodes} | ({"nodesOmitted": omitted} if omitted else {})
+
+    def brief(self, run: Run) -> dict[str, Any]:
+        """The result without its nodes."""
         links = RunLinks.of(run)
-        graph = self._graph(run)
         outputs = self.outputs(run)
         told = summary(run) | {
             "outputs": outputs,
-            "nodes": [],
             "workspace": {**self._files.summary(run), "downloadUrl": links.workspace},
         }
         if size(outputs) > OUTPUT_BYTES:
             told |= {"outputs": None, "outputUrl": links.output}
-        room = ANSWER_BYTES - size(told)
-        nodes, omitted = node_results(run, graph, self._runs.visits(run.run_id), self._memory, room)
-        told["nodes"] = nodes
-        return told | ({"nodesOmitted": omitted} if omitted else {})
+        return told
 
     def state(self, run: Run) -> dict[str, Any]:
         """`currentPause` is the newest open question, `pauses` are all of them, the newest first."""

@@ -19,6 +19,9 @@ OPEN = "1"
 EXPIRING = "files"
 """The partition of those of which nothing is left to do but to delete their files, in time."""
 
+FORGOTTEN = "records"
+"""The partition of those whose files are gone: in time, all that is stored of them goes too."""
+
 
 def run_key(run_id: str) -> Key:
     return Key("runs", run_id, RUN)

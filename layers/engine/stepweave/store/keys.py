@@ -27,7 +27,8 @@ _ROLL = "#keys"  # no SHA-256 looks like this
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is kept of a key; the secret is not. `workflows` are the names it may call, None: all of them."""
+    """What is kept of a key; the secret is not. `workflows` are the names it may call, None: all of them.
+    It `signs` callbacks with a second secret, which is kept: only who calls `callback_secret` gets to see it."""
 
     key_id: str
     key_hash: str
@@ -35,6 +36,7 @@ class ApiKey:
     scopes: tuple[Scope, ...]
     workflows: tuple[str, ...] | None
     created_at: str
+    signs: bool
 
 
 class Keys:
@@ -43,14 +45,21 @@ class Keys:
     def __init__(self, items: ItemStore) -> None:
         self._items = items
 
-    def add(self, key: ApiKey) -> None:
+    def add(self, key: ApiKey, callback_secret: str) -> None:
         """Raises `WriteRefused` when the id or the secret is taken."""
         enroll = Update(Key("apiKeys", _ROLL), sets={key.key_id: key.key_hash}, condition=Absent(key.key_id))
-        self._transact([Put("apiKeys", _to_item(key), missing("apiKeys")), enroll])
+        item = _to_item(key) | {"callbackSecret": callback_secret}
+        self._transact([Put("apiKeys", item, missing("apiKeys")), enroll])
 
     def find(self, key_hash: str) -> ApiKey | None:
         item = self._items.get(Key("apiKeys", key_hash)) if key_hash != _ROLL else None
         return _from_item(item) if item is not None else None
+
+    def callback_secret(self, key_id: str) -> str | None:
+        """What the callbacks of a key's runs are signed with; None when there is no such key any more."""
+        key_hash = self._roll().get(key_id)
+        item = self._items.get(Key("apiKeys", key_hash)) if key_hash is not None else None
+        return item.get("callbackSecret") if item is not None else None
 
     def listed(self) -> list[ApiKey]:
         """Oldest first."""
@@ -105,4 +114,5 @@ def _from_item(item: Item) -> ApiKey:
         scopes=tuple(item["scopes"]),
         workflows=tuple(item["workflows"]) if "workflows" in item else None,
         created_at=item["createdAt"],
+        signs="callbackSecret" in item,
     )

@@ -2,6 +2,7 @@
 and which are this machine's own."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from socket import inet_aton, inet_ntoa
 
 from stepweave.errors import StepweaveError
 
@@ -48,6 +49,19 @@ def is_public(address: str) -> bool:
             return parsed in _GLOBAL_UNICAST and parsed.is_global and not special
         case None:
             return False
+
+
+def literal(host: str) -> str | None:
+    """The address that a host of a URL is by itself, also in the old forms that resolvers take (`127.1`, `0x7f000001`);
+    None: a name, which stands for whatever its resolver says."""
+    if host == "localhost":
+        return "127.0.0.1"
+    if _parse(host) is not None:
+        return host
+    try:
+        return inet_ntoa(inet_aton(host))
+    except OSError:
+        return None
 
 
 def is_loopback(host: str) -> bool:

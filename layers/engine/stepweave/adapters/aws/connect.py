@@ -1,14 +1,17 @@
-"""Clients of AWS, or of the emulator when `AWS_ENDPOINT_URL` is set; made once a process."""
+"""Clients of AWS, or of the emulator when `AWS_ENDPOINT_URL` is set; made once a process.
+
+They are botocore's: what boto3 has beyond it is used nowhere, and a cold start would feel it.
+"""
 
 from typing import Any
 
-import boto3
 import botocore.session
 from botocore.config import Config
 
 from stepweave.adapters.aws.dynamodb import DynamoItems
 from stepweave.adapters.aws.parsing import read_attributes_quickly
 from stepweave.adapters.aws.s3 import S3Blobs
+from stepweave.adapters.aws.sqs import SqsCallbacks
 from stepweave.adapters.aws.stepfunctions import StepFunctionsChains
 from stepweave.items import Table
 from stepweave.settings import Settings
@@ -21,15 +24,15 @@ _CONFIG = Config(
     max_pool_connections=50,
 )
 
-# The newest signature and the region's own host, which presigned addresses need everywhere but in us-east-1.
 # Requests are made of keys and items that the engine has made: DynamoDB itself checks them, botocore need not.
 DYNAMODB_CONFIG = _CONFIG.merge(Config(parameter_validation=False))
 
+# The newest signature and the region's own host, which presigned addresses need everywhere but in us-east-1.
 S3_CONFIG = _CONFIG.merge(Config(signature_version="s3v4", s3={"addressing_style": "virtual"}))
 
 
 class Connection:
-    """`options` go to the session: region, credentials, a profile; by default those of the environment."""
+    """`options` go to every client: region and credentials; by default those of the environment."""
 
     def __init__(
         self,
@@ -40,9 +43,9 @@ class Connection:
     ) -> None:
         self._settings = settings
         self._endpoint_url = endpoint_url
-        underneath = botocore_session or botocore.session.Session()
-        read_attributes_quickly(underneath)
-        self._session = boto3.Session(botocore_session=underneath, **options)
+        self._session = botocore_session or botocore.session.Session()
+        self._options = options
+        read_attributes_quickly(self._session)
 
     def items(self) -> DynamoItems:
         given = self._settings
@@ -65,10 +68,14 @@ class Connection:
     def chains(self) -> StepFunctionsChains:
         return StepFunctionsChains(self._client("stepfunctions"), self._settings.state_machine_arn)
 
+    def callbacks(self) -> SqsCallbacks:
+        return SqsCallbacks(lambda: self._client("sqs"), self._settings.callback_queue_url)
+
     def _client(self, service: Any, config: Config = _CONFIG) -> Any:
-        return self._session.client(service, config=config, endpoint_url=self._endpoint_url)
+        return self._session.create_client(service, config=config, endpoint_url=self._endpoint_url, **self._options)
 
 
 def read_secret(name: str) -> str:
     """The text of a secret in Secrets Manager."""
-    return str(boto3.client("secretsmanager", config=_CONFIG).get_secret_value(SecretId=name)["SecretString"])
+    client: Any = botocore.session.Session().create_client("secretsmanager", config=_CONFIG)
+    return str(client.get_secret_value(SecretId=name)["SecretString"])
