@@ -3,7 +3,7 @@
 import http.client
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -67,8 +67,8 @@ def measure(workshop: Workshop, turns: int) -> Section:
         ],
         goals=goals,
         notes=[
-            "The service is the whole way of a request without HTTP: token, JSON, query. Over HTTP a connection is made "
-            "for each, to the router on loopback, by a client in the same process.",
+            "The service is the whole way of a request without HTTP: token, JSON, query. Over HTTP it is the "
+            "router on loopback, with a client in the same process that keeps its connection, as that of the tools does.",
             "From memory a token counts for a second without a look at its visit, as inside a function; from DynamoDB "
             "nothing is remembered of the run or the token, as in any other process.",
             "The seed's figures are for up to 50 visits.",
@@ -96,16 +96,12 @@ class _Asker:
         assert json.dumps(answer.body("en"), ensure_ascii=False), "the answer is written as the router writes it"
         assert answer.status == 200, f"{query}: {answer.message}"
 
-    def send(self, query: str, base_url: str) -> None:
-        connection = http.client.HTTPConnection(urlsplit(base_url).netloc)
-        try:
-            headers = {TOKEN_HEADER: self._token, "Content-Type": "application/json"}
-            connection.request("POST", PREFIX + query, self.bodies[query], headers)
-            response = connection.getresponse()
-            answer = json.loads(response.read())
-            assert response.status == 200, f"{query}: {answer['message']}"
-        finally:
-            connection.close()
+    def send(self, query: str, connection: http.client.HTTPConnection) -> None:
+        headers = {TOKEN_HEADER: self._token, "Content-Type": "application/json"}
+        connection.request("POST", PREFIX + query, self.bodies[query], headers)
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        assert response.status == 200, f"{query}: {answer['message']}"
 
     def _new_desk(self) -> ContextDesk:
         """What a process has that knows the workflow, and nothing of the run."""
@@ -122,7 +118,7 @@ class _Desk(ContextDesk):
         self._desk = desk
         self._own_only = own_only
 
-    def answer(self, request: Request, *, own_only: bool = False) -> Answer:  # noqa: ARG002 - said when it was made
+    def answer(self, request: Request, **_: Any) -> Answer:
         return self._desk().answer(request, own_only=self._own_only)
 
 
@@ -141,13 +137,19 @@ def _asking(workshop: Workshop, definition: dict[str, Any]) -> Iterator[_Asker]:
 
 def _times(asker: _Asker, calls: int) -> dict[str, Times]:
     """By query, source and way."""
-    with serve(asker.warm) as warm_url, serve(asker.cold) as cold_url:
+    with _connected(asker.warm) as warm, _connected(asker.cold) as cold:
         contestants: dict[str, Callable[[], object]] = {}
         for query in asker.bodies:
-            for source, desk, url in (("memory", asker.warm, warm_url), ("DynamoDB", asker.cold, cold_url)):
+            for source, desk, connection in (("memory", asker.warm, warm), ("DynamoDB", asker.cold, cold)):
                 contestants[f"{query} {source}_service"] = _call(asker.serve, query, desk)
-                contestants[f"{query} {source}_http"] = _call(asker.send, query, url)
+                contestants[f"{query} {source}_http"] = _call(asker.send, query, connection)
         return take_turns({name: Contestant(run) for name, run in contestants.items()}, calls)
+
+
+@contextmanager
+def _connected(desk: ContextDesk) -> Iterator[http.client.HTTPConnection]:
+    with serve(desk) as base_url, closing(http.client.HTTPConnection(urlsplit(base_url).netloc)) as connection:
+        yield connection
 
 
 def _call(work: Callable[[str, Any], None], query: str, target: Any) -> Callable[[], None]:

@@ -17,7 +17,7 @@ Called = Callable[[Mapping[str, Any]], Any]
 @dataclass
 class ToolServer:
     """`calls` are the tools called with their arguments, `headers` what came with each request. A tool `hang` never
-    answers while the server is open, a tool `drop` cuts the connection."""
+    answers while the server is open, a tool `drop` cuts the connection, a tool `away` is answered with a redirect to `elsewhere`."""
 
     url: str
     tools: Mapping[str, Called]
@@ -25,6 +25,7 @@ class ToolServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
     status: int = 200
+    elsewhere: str = ""
 
     def answer(self, method: str, params: Mapping[str, Any]) -> Any:
         match method:
@@ -87,17 +88,22 @@ class _Handler(BaseHTTPRequestHandler):
         if message["method"] == "tools/call" and message["params"]["name"] == "drop":
             self.close_connection = True
             return
+        if message["method"] == "tools/call" and message["params"]["name"] == "away":
+            self._send(307, b"", Location=server.elsewhere)
+            return
         try:
             answer["result"] = server.answer(message["method"], message.get("params", {}))
         except Exception as error:  # noqa: BLE001 - whatever the tool raises is its answer
             answer["error"] = {"code": -32601, "message": f"no: {error}"}
         self._send(200, json.dumps(answer).encode())
 
-    def _send(self, status: int, body: bytes) -> None:
+    def _send(self, status: int, body: bytes, **headers: str) -> None:
         with suppress(OSError):  # the client has left
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

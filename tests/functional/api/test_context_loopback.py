@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -187,3 +188,72 @@ def test_many_ask_at_once(router: Router) -> None:
     for thread in threads:
         thread.join()
     assert statuses == [200] * 24
+
+
+# A connection that is kept
+
+
+def kept(router: Router) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection("127.0.0.1", router.port, timeout=5)
+
+
+def ask(router: Router, connection: http.client.HTTPConnection, body: bytes | None = None, **headers: str) -> int:
+    content = body or json.dumps({"runId": router.query.run_id, "nodeId": "B"}).encode()
+    given = {"Content-Type": "application/json", "X-Context-Token": router.query.token, **headers}
+    connection.request("POST", "/internal/context/output", content, given)
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
+def test_a_connection_is_good_for_many_queries_each_judged_by_itself(router: Router) -> None:
+    with closing(kept(router)) as connection:
+        assert ask(router, connection) == 200
+        used = connection.sock
+        assert ask(router, connection, body=b"{}") == 400
+        assert ask(router, connection, **{"X-Context-Token": "0" * 48}) == 401
+        assert ask(router, connection) == 200
+        assert connection.sock is used
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [(b"{}".ljust(8 * 1024 + 2), {}), (None, {"Host": "example.com"}), (None, {"Connection": "close"})],
+)
+def test_it_ends_with_what_is_no_plain_request_and_when_the_client_says_so(
+    router: Router, body: bytes | None, headers: dict[str, str]
+) -> None:
+    with closing(kept(router)) as connection:
+        ask(router, connection, body, **headers)
+        assert connection.sock is None
+
+
+def test_what_comes_behind_a_body_of_another_length_is_no_query(router: Router) -> None:
+    body = json.dumps({"runId": router.query.run_id, "nodeId": "B"}).encode()
+    head = (
+        f"POST /internal/context/output HTTP/1.1\r\nHost: 127.0.0.1:{router.port}\r\n"
+        f"Content-Type: application/json\r\nX-Context-Token: {router.query.token}\r\n"
+    )
+    for length in ("0", "0000000000000", "-0", "+5", "0x10", "5, 5"):
+        with socket.create_connection(("127.0.0.1", router.port), timeout=5) as connection:
+            connection.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode() + body)
+            connection.shutdown(socket.SHUT_WR)
+            told = b""
+            while chunk := connection.recv(4096):
+                told += chunk
+        assert b" 200 " not in told
+        assert b'"result"' not in told
+
+
+def test_with_the_invocation_a_connection_that_was_kept_ends_too() -> None:
+    stack = Stack()
+    inside = go_to(stack, CHAIN, "G")
+    context = stack.engine.equipment.context
+    assert context is not None
+    with context.open(inside.visit) as query:
+        router = Router(inside, query)
+        connection = kept(router)
+        assert ask(router, connection) == 200
+        assert connection.sock is not None
+    with closing(connection):
+        assert connection.sock.recv(1) == b""

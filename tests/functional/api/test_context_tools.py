@@ -12,6 +12,7 @@ from stepweave import ids
 from tests.functional.api.definitions import definition, scripted
 from tests.functional.api.stack import Stack
 from tests.functional.api.test_agents import agent
+from tests.functional.mcp_server import texts, tool_server
 from tests.functional.openai_server import calls, openai_server, says
 from tests.functional.web_server import says as page
 from tests.functional.web_server import web_server
@@ -186,26 +187,58 @@ def test_the_51st_call_of_a_visit_is_refused_though_a_person_was_asked_in_betwee
     assert ["nodes" in content for content in told] == [True] * 50 + [False]
 
 
-def test_nobody_reaches_the_router_by_http_get_even_by_a_redirect_or_where_private_hosts_are_open() -> None:
-    stack = Stack(tools_private_hosts=True)
-    bases: list[str] = []
-    context = stack.engine.equipment.context
-    assert context is not None
-    serve = context._serve
+class Watched:
+    """A stack whose tools may call private hosts; `base_urls` are those of its routers, `routes` what they were asked."""
+
+    def __init__(self) -> None:
+        self.stack = Stack(tools_private_hosts=True)
+        self.base_urls: list[str] = []
+        self.routes: list[str] = []
+        context = self.stack.engine.equipment.context
+        assert context is not None
+        self._serve = context._serve
+        context._serve = self._watching
+        desk = self.stack.engine.context_desk
+        self._answer = desk.answer
+        desk.answer = self._counting  # type: ignore[method-assign]
 
     @contextmanager
-    def recording() -> Iterator[str]:
-        with serve() as base_url:
-            bases.append(base_url)
+    def _watching(self) -> Iterator[str]:
+        with self._serve() as base_url:
+            self.base_urls.append(base_url)
             yield base_url
 
-    def go(handler: Any) -> None:
-        page(b"", status=302, Location=f"{bases[-1]}/internal/context/path")(handler)
+    def _counting(self, request: Any, **options: Any) -> Any:
+        self.routes.append(request.route)
+        return self._answer(request, **options)
 
-    context._serve = recording
+
+def test_nobody_reaches_the_router_by_http_get_even_by_a_redirect_or_where_private_hosts_are_open() -> None:
+    watched = Watched()
+
+    def go(handler: Any) -> None:
+        page(b"", status=302, Location=f"{watched.base_urls[-1]}/internal/context/path")(handler)
+
     with web_server({"/go": go}) as site:
         turns = [[tool("get_predecessor_paths")], [tool("http_get", url=f"{site.base_url}/go")], [{"text": "$tool"}]]
-        stack.save(asking(agent(*turns, tools=["http_get"])))
-        told = dict(results(stack, stack.finish_run("asking")))
+        watched.stack.save(asking(agent(*turns, tools=["http_get"])))
+        told = dict(results(watched.stack, watched.stack.finish_run("asking")))
     assert '"visitUuids"' in told["get_predecessor_paths"]
     assert '"visitUuids"' not in told["http_get"]
+    assert watched.routes == ["path"]
+
+
+def test_nobody_reaches_the_router_by_a_tool_of_an_mcp_server_that_redirects_the_call() -> None:
+    watched = Watched()
+
+    def aim(arguments: Any) -> Any:
+        server.elsewhere = f"{watched.base_urls[-1]}/internal/context/path"
+        return texts("aimed")(arguments)
+
+    with tool_server({"away": texts("never"), "aim": aim}) as server:
+        turns = [[tool("get_predecessor_paths")], [tool("notes_aim")], [tool("notes_away")], [{"text": "done"}]]
+        watched.stack.save(asking(agent(*turns, mcpServers=[{"name": "notes", "url": server.url}])))
+        told = dict(results(watched.stack, watched.stack.finish_run("asking")))
+    assert server.elsewhere.startswith("http://127.0.0.1:")
+    assert "visitUuids" not in told["notes_away"]
+    assert watched.routes == ["path"]

@@ -13,6 +13,10 @@ class ContextQuery:
     run_id: str
     visit_uuid: str
 
+    def masked(self, text: str) -> str:
+        """The text with no more of the token than its beginning: whoever may have put it there, nobody else sees it."""
+        return text.replace(self.token, f"{self.token[:4]}***")
+
     def to_json(self) -> dict[str, Any]:
         """As a bridge is told (seed §5.1)."""
         return {

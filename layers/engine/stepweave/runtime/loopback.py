@@ -5,6 +5,7 @@ it answers in a thread of its own while the agent's event loop goes on (docs/adr
 """
 
 import logging
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from stepweave.texts import Text, choose_language
 HOST = "127.0.0.1"
 SECONDS = 5
 """How long a connection may stand still."""
+
+_LENGTH = re.compile(r"[0-9]{1,9}")
 
 _STRANGE = Answer(403, Text("只接受发往回环地址的请求", "only requests to the loopback address are taken"))
 _MISSHAPEN = Answer(400, Text("请求无法读取", "the request cannot be read"))
@@ -48,19 +51,30 @@ class _Server(ThreadingHTTPServer):
         super().__init__((HOST, 0), _Handler)
         self.desk = desk
         self._stopping = False
+        self._connections: set[socket.socket] = set()
 
     def serve(self) -> None:
         while not self._stopping:
             self.handle_request()
 
     def stop(self) -> None:
-        """Wakes the thread that waits for a connection, by being one; `serve_forever` would look only now and then."""
+        """Wakes the thread that waits for a connection, by being one; `serve_forever` would look only now and then.
+        Connections that are open are closed: whoever holds one is answered no more."""
         self._stopping = True
+        for connection in list(self._connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         with suppress(OSError):
             socket.create_connection((HOST, self.server_port), timeout=SECONDS).close()
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ARG002 - as there
+        if not self._stopping:
+            self._connections.add(request)
         return not self._stopping
+
+    def shutdown_request(self, request: Any) -> None:
+        self._connections.discard(request)
+        super().shutdown_request(request)
 
     def server_bind(self) -> None:
         """Without the look-up of the host's name that the library makes here."""
@@ -73,29 +87,29 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request a connection."""
+    """A connection is kept for the next request, unless it has brought something that is no plain request."""
 
+    protocol_version = "HTTP/1.1"
     timeout = SECONDS
+    wbufsize = -1  # an answer is sent in one piece
     server: _Server
 
     def do_POST(self) -> None:
         self._send(self._answer())
 
     def _answer(self) -> Answer:
+        kept, self.close_connection = not self.close_connection, True
         port = self.server.server_port
         if self.headers.get_all("Host") not in ([f"{HOST}:{port}"], [f"localhost:{port}"]):
             return _STRANGE
         if not self.path.startswith(PREFIX):
             return _NO_ROUTE
         length = self.headers.get_all("Content-Length") or []
-        if (
-            len(length) != 1
-            or not length[0].isascii()
-            or not length[0].isdigit()
-            or "Transfer-Encoding" in self.headers
-        ):
+        if len(length) != 1 or not _LENGTH.fullmatch(length[0]) or "Transfer-Encoding" in self.headers:
             return _MISSHAPEN
-        body = self.rfile.read(min(int(length[0][:9]), MOST_BODY_BYTES + 1))
+        size = int(length[0])
+        body = self.rfile.read(min(size, MOST_BODY_BYTES + 1))
+        self.close_connection = not kept or len(body) != size
         request = Request(
             route=self.path.removeprefix(PREFIX),
             tokens=self.headers.get_all(TOKEN_HEADER) or [],
@@ -111,9 +125,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_response_only(answer.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))
-            self.send_header("Connection", "close")
+            if self.close_connection:
+                self.send_header("Connection", "close")
             self.end_headers()
             self.wfile.write(content)
+            self.wfile.flush()
 
     def _language(self) -> Any:
         return choose_language(self.headers.get("Accept-Language"))

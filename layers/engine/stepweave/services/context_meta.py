@@ -23,7 +23,8 @@ def told_by(logs: Log, kind: LogKind) -> dict[str, Any]:
         told["toolCalls"], shorter = cut_list(_tool_calls(logs))
         is_cut.append(shorter)
     if kind in ("TODO", "ALL"):
-        told["todoList"] = _last_todo(logs)
+        told["todoList"], shorter = cut_list(_last_todo(logs))
+        is_cut.append(shorter)
     if kind == "ALL":
         told["logs"], shorter = cut_list([_entry(each) for each in logs])
         is_cut.append(shorter)

@@ -59,16 +59,9 @@ class ContextQueries:
             value, is_cut = cut_value(data[field])
         else:
             raise _no_field(node_id, field, data)
-        return _shown(
-            told,
-            {
-                "status": envelope.get("status"),
-                "message": envelope.get("message"),
-                "data": value,
-                "requestedField": field,
-            },
-            is_cut=is_cut,
-        )
+        message, shorter = cut_value(envelope.get("message"))
+        answer = {"status": envelope.get("status"), "message": message, "data": value, "requestedField": field}
+        return _shown(told, answer, is_cut=is_cut or shorter)
 
     def meta(self, view: ContextView, node_id: str, kind: LogKind, iteration: int | None) -> dict[str, Any]:
         """`{nodeId, iterSeq, visitUuid}` with `thinking`, `toolCalls`, `todoList`, `logs` as `kind` says."""

@@ -13,6 +13,7 @@ from stepweave.agents.bridge.wire import MOST_BYTES, Event, RunBody, Terminal, U
 from stepweave.agents.request import NodeStopped
 from stepweave.event_stream import Message, MessageReader, MessageTooLong
 from stepweave.execution.bridge import Bridge
+from stepweave.execution.context_query import ContextQuery
 from stepweave.graph.problem import cut
 from stepweave.texts import Text
 from stepweave.web import addresses
@@ -27,10 +28,12 @@ class BridgeFailed(NodeStopped):
 
 
 class BridgeClient:
-    """One connection after another to one bridge, while the context is open."""
+    """One connection after another to one bridge, while the context is open. `lent` is what a bridge
+    may ask with what came before; where it tells the token, nobody else is told (contract §6)."""
 
-    def __init__(self, bridge: Bridge) -> None:
+    def __init__(self, bridge: Bridge, lent: ContextQuery | None = None) -> None:
         self._bridge = bridge
+        self._lent = lent
         headers = {"Content-Type": "application/json", "Accept": EVENT_STREAM, "Accept-Encoding": "identity"}
         if bridge.token is not None:
             headers["Authorization"] = f"Bearer {bridge.token}"
@@ -60,7 +63,7 @@ class BridgeClient:
                 if messages is None:
                     raise _broken(Text("连接在结束事件之前断开", "the stream ended before its last event"))
                 for message in messages:
-                    event = read_event(message.event, message.data)
+                    event = read_event(message.event, self._masked(message.data))
                     if event is not None:
                         yield event
                     if isinstance(event, Terminal):
@@ -122,7 +125,11 @@ class BridgeClient:
             raise _broken(told)
         raise _refused(told)
 
+    def _masked(self, text: str) -> str:
+        return self._lent.masked(text) if self._lent is not None else text
+
     def _quotable(self, words: str) -> str:
+        words = self._masked(words)
         return cut(words.replace(self._bridge.token, "***") if self._bridge.token else words)
 
 

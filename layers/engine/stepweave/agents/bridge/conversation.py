@@ -29,6 +29,7 @@ from stepweave.agents.tools.kit import open_toolbox
 from stepweave.agents.tools.toolbox import Arguments, Asks, Toolbox, ToolResult, Unreadable
 from stepweave.agents.transcript import Transcript
 from stepweave.execution.bridge import Bridge
+from stepweave.execution.context_query import ContextQuery
 from stepweave.execution.pause import Answer
 from stepweave.execution.work import Work
 from stepweave.texts import Text
@@ -111,8 +112,9 @@ class BridgedConversation:
         ]
         async with AsyncExitStack() as stack:
             box = await open_toolbox(self._abilities, self._work, self._transcript, stack)
-            self._query = await self._open_query(stack)
-            client = await stack.enter_async_context(BridgeClient(self._bridge))
+            query = await self._open_query(stack)
+            self._query = query.to_json() if query is not None else None
+            client = await stack.enter_async_context(BridgeClient(self._bridge, query))
             while True:
                 check_limits(self._abilities, self.turns, self.spent.total_tokens)
                 match await self._listen(client, box):
@@ -127,7 +129,7 @@ class BridgedConversation:
                     return
                 self._between_turns()
 
-    async def _open_query(self, stack: AsyncExitStack) -> Mapping[str, Any] | None:
+    async def _open_query(self, stack: AsyncExitStack) -> ContextQuery | None:
         """How the bridge may ask for the run's context by itself; a bridge elsewhere may not (contract §6)."""
         opening = self._work.context_query
         if opening is None or not is_loopback(self._bridge.url):
@@ -135,7 +137,7 @@ class BridgedConversation:
         manager = opening()
         query = await in_thread(manager.__enter__)
         stack.callback(manager.__exit__, None, None, None)
-        return query.to_json()
+        return query
 
     async def _listen(self, client: BridgeClient, box: Toolbox) -> Terminal:
         retelling = Retelling(self._transcript)

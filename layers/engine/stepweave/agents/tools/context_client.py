@@ -114,7 +114,7 @@ class ContextClient:
     def _read(self, route: str, status: int, text: bytes) -> dict[str, Any]:
         if status == 0:
             raise ToolFailed(_SILENT)
-        told = self._without_token(text.decode(errors="replace"))
+        told = self._query.masked(text.decode(errors="replace"))
         try:
             answer = json.loads(told)
         except (ValueError, RecursionError):
@@ -129,11 +129,6 @@ class ContextClient:
         if not isinstance(data, dict):
             raise ToolFailed(_SUSPECT)
         return data
-
-    def _without_token(self, text: str) -> str:
-        """Whoever may have put it there, the model does not see it."""
-        token = self._query.token
-        return text.replace(token, f"{token[:4]}***")
 
 
 def _is_ours(base_url: str) -> bool:
