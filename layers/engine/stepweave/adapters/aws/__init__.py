@@ -1,1 +1,1 @@
-"""The only place that imports boto3."""
+"""The only place that imports botocore."""
