@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpx
 import pytest
 
+from stepweave import clock as times
 from stepweave.api import routes_files
 from tests.functional.api.definitions import asking, definition
 from tests.functional.api.stack import Stack
@@ -299,10 +300,12 @@ def test_a_run_whose_files_have_expired_takes_no_more(stack: Stack) -> None:
     refused(uploads(stack, run_id, {"path": "a", "size": 1}), 404, "RUN_NOT_FOUND")
 
 
-def test_when_nothing_is_left_to_do_nobody_looks_at_a_run_any_more(stack: Stack) -> None:
+def test_when_nothing_is_left_to_do_nobody_looks_at_a_run_before_its_records_expire(stack: Stack) -> None:
     run_id = stack.finish_run("echo", variables=TOPIC, ttlHours=1)
     stack.clock.ahead = timedelta(hours=30)
     for _ in range(3):
         stack.engine.sweep.sweep()
-    assert "open" not in stack.items.get(("runs", run_id, "RUN"))
+    item = stack.items.get(("runs", run_id, "RUN"))
+    assert item["open"] == "records"
+    assert times.from_json(item["checkAt"]) > stack.clock.now() + timedelta(days=363)
     assert stack.engine.sweep.sweep() == 0

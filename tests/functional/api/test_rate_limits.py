@@ -13,6 +13,7 @@ from stepweave.items import OutcomeUnknown
 from stepweave.services.rate_limits import RequestLimit
 from stepweave.store.counters import Counters
 from tests.functional.api.definitions import asking, echo
+from tests.functional.api.inside import go_to
 from tests.functional.api.stack import SETTINGS, ShiftedClock, Stack, parse, run_async
 
 LISTING = "/api/v1/workflows"
@@ -87,6 +88,18 @@ def test_mcp_counts_too() -> None:
     stack = limited(1)
     stack.call("GET", LISTING)
     assert stack.call("POST", "/mcp", {}).status_code == 429
+
+
+def test_queries_of_a_visit_are_limited_where_the_api_answers_them() -> None:
+    stack = Stack(hermes_context_query_public=True, hermes_context_query_public_per_minute=2)
+    stack.clock.ahead += timedelta(seconds=60)
+    inside = go_to(stack, echo(), "say", topic="x")
+    body = {"runId": inside.run.run_id, "visitUuid": inside.visit.visit_uuid}
+    assert [inside.post("path", body).status_code for _ in range(2)] == [200, 200]
+    refused = inside.post("path", body)
+    assert (refused.status_code, refused.json()["code"]) == (429, 429)
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert inside.post("path", body, X_Context_Token="0" * 48).status_code == 401
 
 
 def test_nothing_is_limited_where_the_setting_is_zero() -> None:

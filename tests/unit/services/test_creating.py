@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -53,7 +54,9 @@ class World:
         self.store = Runs(items, self.blobs)
         workspaces = Workspaces(self.blobs)
         left = iter(ids)
-        self.runs = RunService(self.store, Workflows(items, self.blobs), SystemClock(), lambda: next(left))
+        self.runs = RunService(
+            self.store, Workflows(items, self.blobs), SystemClock(), timedelta(days=365), lambda: next(left)
+        )
         self.creating = Creating(self.runs, workspaces)
 
     def create(self, once: Once | None = None, *files: Any) -> str:

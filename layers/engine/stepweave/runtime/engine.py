@@ -21,6 +21,7 @@ from stepweave.services.creating import Creating
 from stepweave.services.ending import Ending
 from stepweave.services.event_log import EventLog
 from stepweave.services.files import Files
+from stepweave.services.forgetting import RECORDS_KEPT, Forgetting
 from stepweave.services.memory import RunMemory
 from stepweave.services.outputs import Outputs
 from stepweave.services.planning import Plan, by_model
@@ -60,6 +61,7 @@ class Engine:
         equipment: Equipment,
         specs: Specs = spec_of,
         events_kept: timedelta = EVENTS_KEPT,
+        records_kept: timedelta = RECORDS_KEPT,
         unseen: timedelta = UNSEEN,
         flat: bool = False,
         bounds: Bounds = DYNAMODB,
@@ -72,7 +74,7 @@ class Engine:
         self.workflows = Workflows(ports.items, ports.blobs)
         self.memory = RunMemory(self.store)
         workspaces = Workspaces(ports.blobs)
-        self.files = Files(self.store, workspaces, ports.blobs, ports.clock)
+        self.files = Files(self.store, workspaces, ports.blobs, ports.clock, records_kept)
         pauses = Pauses(ports.items)
         self.closing = Closing(
             runs=self.store,
@@ -97,7 +99,7 @@ class Engine:
             flat=flat,
             bounds=bounds,
         )
-        self.runs = RunService(self.store, self.workflows, ports.clock)
+        self.runs = RunService(self.store, self.workflows, ports.clock, records_kept)
         self.starting = Starting(self.store, self.workflows, ports.clock, self.memory, settling, workspaces)
         self.creating = Creating(self.runs, workspaces)
         self.events = EventLog(self.store, self.workflows, self.memory)
@@ -135,6 +137,7 @@ class Engine:
             asks=self.asks,
             closing=self.closing,
             files=self.files,
+            forgetting=Forgetting(self.store, ports.blobs, ports.clock, records_kept),
             tokens=self.context_tokens,
             events_kept=events_kept,
         )

@@ -25,7 +25,12 @@ _TOLD_BYTES = 1_000_000
 
 
 class Files:
-    def __init__(self, runs: Runs, workspaces: Workspaces, blobs: BlobStore, clock: Clock) -> None:
+    """`records_kept` is how long the rest of a run outlives its end."""
+
+    def __init__(
+        self, runs: Runs, workspaces: Workspaces, blobs: BlobStore, clock: Clock, records_kept: timedelta
+    ) -> None:
+        self._records_kept = records_kept
         self._runs = runs
         self._workspaces = workspaces
         self._blobs = blobs
@@ -100,7 +105,9 @@ class Files:
             return False
         self._workspaces.of(run_id).clear()
         self._blobs.delete([_zip_place(run)])
-        self._runs.expired(run_id)
+        forgotten_at = run.records_expire_at(self._records_kept)
+        assert forgotten_at is not None, "a run whose files have expired does not run"
+        self._runs.expired(run_id, check_at=times.to_json(forgotten_at))
         return True
 
     def _paths(self, run: Run) -> list[tuple[str, int]]:

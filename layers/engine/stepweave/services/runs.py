@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from stepweave import clock as times
@@ -42,8 +43,10 @@ class RunService:
         runs: Runs,
         workflows: Workflows,
         clock: Clock,
+        records_kept: timedelta,
         new_run_id: Callable[[], str] = ids.new_run_id,
     ) -> None:
+        self._records_kept = records_kept
         self._runs = runs
         self._workflows = workflows
         self._clock = clock
@@ -122,8 +125,10 @@ class RunService:
         return self.get(earlier["run"])
 
     def get(self, run_id: str) -> Run:
+        """Raises `RunNotFound` from the moment when its records expire, whether the sweep has been there or not."""
         run = self._runs.get(run_id)
-        if run is None:
+        expiry = run.records_expire_at(self._records_kept) if run is not None else None
+        if run is None or (expiry is not None and expiry <= self._clock.now()):
             raise RunNotFound(Text(f"运行 {run_id} 不存在或已过期", f"there is no run {run_id}, or it has expired"))
         return run
 

@@ -10,12 +10,14 @@ from stepweave.services.asks import Asks
 from stepweave.services.closing import Closing
 from stepweave.services.context_tokens import ContextTokens
 from stepweave.services.files import Files
+from stepweave.services.forgetting import Forgetting
 from stepweave.services.redrive import Redrive
 from stepweave.store.runs import Runs
 
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=1)
 _AT_ONCE = 100
+_FORGOTTEN_AT_ONCE = 20
 _ALL = 10_000
 _FOR_EVER = "9999"
 
@@ -30,11 +32,13 @@ class Sweep:
         asks: Asks,
         closing: Closing,
         files: Files,
+        forgetting: Forgetting,
         tokens: ContextTokens,
         events_kept: timedelta,
     ) -> None:
         self._runs = runs
         self._files = files
+        self._forgetting = forgetting
         self._tokens = tokens
         self._asks = asks
         self._clock = clock
@@ -57,7 +61,7 @@ class Sweep:
             except Exception as error:  # noqa: BLE001 - whatever it is, the other runs are not to wait for it
                 wrong.append(error)
                 self._runs.check_again(run.run_id, times.to_json(now + SHORTEST))
-        expired = self._files.expire_due(_AT_ONCE)
+        expired = self._files.expire_due(_AT_ONCE) + self._forgetting.forget_due(_FORGOTTEN_AT_ONCE)
         self._tokens.clean()
         if wrong:
             raise ExceptionGroup(f"{len(wrong)} of {len(due)} runs could not be looked after", wrong)

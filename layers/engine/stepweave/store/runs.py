@@ -15,11 +15,13 @@ from stepweave.items import (
     Key,
     OutcomeUnknown,
     Put,
+    Table,
     Update,
     Write,
     WriteConflict,
     WriteRefused,
     every,
+    key_of,
     missing,
 )
 from stepweave.ports import BlobStore, ItemStore
@@ -27,6 +29,7 @@ from stepweave.store import heads
 from stepweave.store.commit import Commit, unfinished
 from stepweave.store.documents import Document, Documents
 
+_PAGE = 100
 _FEW = 20
 """Heads that are read one by one at no more cost than all of a run's together."""
 
@@ -126,11 +129,22 @@ class Runs:
         found = self._items.query_index(RUNS_OPEN, heads.EXPIRING, up_to=moment, limit=limit)
         return [heads.run_from_item(item) for item in found]
 
-    def expired(self, run_id: str) -> None:
-        """The files of the run are gone; unless it has started meanwhile, nobody looks at it any more."""
-        self._update(
-            Update(heads.run_key(run_id), removes=("open", "checkAt"), condition=Equals("open", heads.EXPIRING))
-        )
+    def due_for_forgetting(self, moment: str, limit: int) -> list[Run]:
+        """Runs whose files are gone and whose records' time is over."""
+        found = self._items.query_index(RUNS_OPEN, heads.FORGOTTEN, up_to=moment, limit=limit)
+        return [heads.run_from_item(item) for item in found]
+
+    def expired(self, run_id: str, *, check_at: str) -> None:
+        """The files of the run are gone; unless it has started meanwhile, it is looked at once more, to be forgotten."""
+        expiring = Equals("open", heads.EXPIRING)
+        sets = {"open": heads.FORGOTTEN, "checkAt": check_at}
+        self._update(Update(heads.run_key(run_id), sets=sets, condition=expiring))
+
+    def forget(self, run_id: str) -> None:
+        """Deletes all items of a run, its own at last."""
+        for table in ("visits", "events", "runs"):
+            self._delete_all(table, run_id)
+        self._items.delete(heads.run_key(run_id))
 
     def check_again(self, run_id: str, moment: str) -> None:
         self._update(Update(heads.run_key(run_id), sets={"checkAt": moment}, condition=Equals("open", heads.OPEN)))
@@ -300,6 +314,17 @@ class Runs:
         for item in self._items.query("events", run.run_id):
             self._items.delete(Key("events", run.run_id, item["seq"]))
         self._update(Update(heads.run_key(run.run_id), sets=_expiry(run), condition=Equals("open", heads.OPEN)))
+
+    def _delete_all(self, table: Table, run_id: str) -> None:
+        """A page at a time: items may be large. The run's own item stays."""
+        while True:
+            page = self._items.query(table, run_id, limit=_PAGE)
+            keys = [key_of(table, item) for item in page]
+            for key in keys:
+                if key != heads.run_key(run_id):
+                    self._items.delete(key)
+            if len(page) < _PAGE:
+                return
 
     def _update(self, update: Update) -> None:
         """An update that anybody may make at any time, twice too: refused means that there is nothing left to do."""
