@@ -121,7 +121,8 @@ class Settings(ProviderSettings):
 
     model_secret_name: str | None = Field(None, description="Secrets Manager secret that holds the providers' keys.")
     tools_private_hosts: bool = Field(
-        False, description="Let the tools of agents (`http_get`, MCP) call hosts that are not public, for tests."
+        False,
+        description="Let the tools of agents (`http_get`, MCP) call hosts that are not public: your own MCP servers, on a laptop.",
     )
 
     callback_private_hosts: bool = Field(

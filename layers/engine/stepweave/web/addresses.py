@@ -34,6 +34,10 @@ class AddressRefused(StepweaveError):
     code = "VALIDATION_FAILED"
 
 
+class NotPublic(AddressRefused):
+    """A host with an address inside some network, or on this machine."""
+
+
 def is_public(address: str) -> bool:
     """Whether it is an address of the public internet.
 

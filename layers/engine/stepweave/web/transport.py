@@ -13,7 +13,7 @@ import httpx2
 
 from stepweave.graph.problem import cut, quoted
 from stepweave.texts import Text
-from stepweave.web.addresses import AddressRefused, is_credential_source, is_public
+from stepweave.web.addresses import AddressRefused, NotPublic, is_credential_source, is_public
 from stepweave.web.daemon import in_thread
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -62,7 +62,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             ) from error
         refused = is_credential_source if self._private_hosts else _is_not_public
         if not found or any(refused(address) for address in found):
-            raise AddressRefused(
+            raise NotPublic(
                 Text(
                     f"不允许访问 {quoted(host)}：它的地址不是公网地址",
                     f"{quoted(host)} may not be called: it has an address that is not public",

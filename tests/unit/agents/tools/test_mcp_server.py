@@ -91,7 +91,9 @@ def test_a_server_at_a_private_address_is_not_called() -> None:
         outcome = run(server, [{"text": "never"}], work=RecordingWork(language="en"))
     assert server.headers == []
     assert outcome.error is not None
-    assert "not public" in outcome.error
+    assert outcome.error.endswith(
+        "an address that is not public; for a server of your own set TOOLS_PRIVATE_HOSTS=true"
+    )
     assert not outcome.retryable
 
 

@@ -17,7 +17,7 @@ from stepweave.agents.request import McpServer, NodeStopped
 from stepweave.agents.tools.toolbox import TOOL_SECONDS, Tool, ToolFailed
 from stepweave.graph.problem import cut, quoted
 from stepweave.texts import Text
-from stepweave.web.addresses import AddressRefused
+from stepweave.web.addresses import AddressRefused, NotPublic
 from stepweave.web.transport import CONNECT_SECONDS, GuardedTransport, check_url
 
 _OPEN_SECONDS = 20.0
@@ -26,6 +26,9 @@ _MOST_TOOLS = 100
 _LONGEST_NAME = 64  # of a tool, with the providers
 _LONGEST_DESCRIPTION = 4000
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
+_OF_YOUR_OWN = Text(
+    "；如果是你自己的服务器，请设置 TOOLS_PRIVATE_HOSTS=true", "; for a server of your own set TOOLS_PRIVATE_HOSTS=true"
+)
 
 
 class ServerUnreachable(NodeStopped):
@@ -160,7 +163,10 @@ def _unreachable(server: McpServer, error: Exception) -> ServerUnreachable:
     while isinstance(cause, BaseExceptionGroup):  # the client runs in task groups, which wrap what goes wrong in them
         cause = cause.exceptions[0]
     if isinstance(cause, AddressRefused):
-        return ServerUnreachable(Text(f"MCP 服务器 {name}：{cause.text.zh}", f"MCP server {name}: {cause.text.en}"))
+        hint = _OF_YOUR_OWN if isinstance(cause, NotPublic) else Text.same("")
+        return ServerUnreachable(
+            Text(f"MCP 服务器 {name}：{cause.text.zh}{hint.zh}", f"MCP server {name}: {cause.text.en}{hint.en}")
+        )
     if isinstance(cause, TimeoutError):
         return ServerUnreachable(
             Text(f"MCP 服务器 {name} 没有及时回应", f"MCP server {name} did not answer in time"), retryable=True
