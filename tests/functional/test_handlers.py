@@ -12,13 +12,17 @@ import pytest
 from moto import mock_aws
 
 from stepweave import ids
+from stepweave.execution.callback import WAITS, NewCallback
 from stepweave.items import SCHEMAS
-from stepweave.runtime import aws
+from stepweave.runtime import aws, callbacks
 from stepweave.services.definitions import Definitions
+from stepweave.services.keys import ApiKeys
 from stepweave.services.runs import NewRun
+from stepweave.store.keys import Keys
 from tests.contract.conftest import definition as table_definition
 from tests.functional.api.definitions import definition, scripted
 from tests.functional.processes import one_process
+from tests.functional.receiver import receiver
 
 ROOT = Path(__file__).parents[2]
 RUN_ID = "1a2b3c4d"
@@ -42,6 +46,7 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "DATA_BUCKET": "data",
         "STATE_MACHINE_ARN": MACHINE,
         "API_KEYS_TABLE": "test-apiKeys",
+        "CALLBACK_PRIVATE_HOSTS": "true",
         "CALLBACK_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/callbacks",
     } | {f"{table.upper()}_TABLE": f"test-{table}" for table in SCHEMAS if table != "apiKeys"}
     for name, value in environment.items():
@@ -53,11 +58,14 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         role = "arn:aws:iam::123456789012:role/run"
         chain = json.dumps({"StartAt": "End", "States": {"End": {"Type": "Succeed"}}})
         boto3.client("stepfunctions").create_state_machine(name="run", definition=chain, roleArn=role)
-        aws.engine.cache_clear()
-        aws.settings.cache_clear()
+        forget()
         yield
-    aws.engine.cache_clear()
-    aws.settings.cache_clear()
+    forget()
+
+
+def forget() -> None:
+    for made in (aws.engine, aws.settings, callbacks._delivery):
+        made.cache_clear()
 
 
 def start_run() -> None:
@@ -120,6 +128,49 @@ def test_a_question_of_a_visit_that_is_not_there_wakes_its_chain_at_once(monkeyp
     monkeypatch.setattr(aws.engine().ports.chains, "wake", lambda token, step: woken.append({"token": token, **step}))
     call("ask_for")
     assert [(each["token"], each["kind"]) for each in woken] == [("a-task-token", "end")]
+
+
+def test_a_callback_of_a_run_that_is_not_there_is_done_with() -> None:
+    assert call("callback") == {"batchItemFailures": []}
+
+
+def test_a_callback_that_nobody_takes_is_put_off_and_stays_in_the_queue() -> None:
+    queues = boto3.client("sqs")
+    queue = queues.create_queue(QueueName="callbacks", Attributes={"VisibilityTimeout": "600"})["QueueUrl"]
+    with receiver(503) as server:
+        run_id = end_run(f"{server.base_url}/ended")
+        [message] = received(queue)
+        record = {
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": {"ApproximateReceiveCount": str(len(WAITS) + 1)},
+        }
+        answer = call("callback", Records=[record])
+        assert json.loads(message["Body"]) == {"runId": run_id}
+        assert answer == {"batchItemFailures": [{"itemIdentifier": message["MessageId"]}]}
+        assert [told.json["runId"] for told in server.told] == [run_id]
+    assert received(queue), "after the last attempt the queue sees at once that it was the last"
+    gone = {**record, "receiptHandle": "of nobody"}
+    assert call("callback", Records=[gone]) == answer, "a message that cannot be put off comes again all the same"
+
+
+def end_run(callback_url: str) -> str:
+    engine = aws.engine()
+    made = ApiKeys(Keys(engine.ports.items), engine.ports.clock).create("k", ["run"], None)
+    nodes = {"in": {"type": "userInput"}, "node-1": scripted("said"), "out": {"type": "output"}}
+    workflow = Definitions(engine.workflows, engine.specs, engine.ports.clock).create(
+        definition("sample", nodes, [("in", "node-1"), ("node-1", "out")])
+    )
+    new = NewRun({}, "en", callback=NewCallback(callback_url, made.key.key_id))
+    run_id = engine.runs.create(workflow, new, run_id=RUN_ID).run_id
+    engine.ending.cancel(run_id)
+    return run_id
+
+
+def received(queue: str) -> list[Any]:
+    messages: list[Any] = boto3.client("sqs").receive_message(QueueUrl=queue).get("Messages", [])
+    return messages
 
 
 def test_the_api_answers_through_mangum() -> None:

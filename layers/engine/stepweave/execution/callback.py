@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from dataclasses import dataclass
 
-WAITS = (10, 60, 300, 1800, 7200, 21_600, 39_600)
+WAITS = (5, 60, 300, 1800, 7200, 21_600, 39_600)
 """Seconds between two attempts: within 20 hours eight of them. The queue that counts them is made for as many
 (template.yaml), and none of its messages can be put off for more than 12 hours at once."""
 
