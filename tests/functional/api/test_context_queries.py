@@ -1,5 +1,7 @@
 """`/internal/context` over HTTP: the shapes of the seed, what a visit may see, and every status (contract §6)."""
 
+import hashlib
+import hmac
 import json
 import logging
 from datetime import timedelta
@@ -9,6 +11,12 @@ import httpx
 import pytest
 
 from stepweave import ids
+from stepweave.items import TOKENS_EXPIRING
+from stepweave.services.context_index import VisitIndex
+from stepweave.services.context_queries import ContextQueries
+from stepweave.services.context_view import VisitView
+from stepweave.services.memory import RunMemory
+from stepweave.store.tokens import Tokens
 from tests.functional.api.definitions import definition, much, scripted
 from tests.functional.api.inside import Inside, go_to
 from tests.functional.api.stack import Stack, run_async
@@ -249,6 +257,62 @@ def test_a_node_that_failed_under_skip_tells_its_status(stack: Stack) -> None:
     assert "no luck" in told["message"]
 
 
+# What is remembered
+
+WANDERING = ["say", "ask", "say", "say", "ask", "say"]
+
+
+def wandering() -> dict[str, Any]:
+    nodes = {
+        "in": {"type": "userInput", "data": {}},
+        "say": llm("say"),
+        "ask": llm("ask"),
+        "out": {"type": "output", "data": {}},
+    }
+    return agentic(nodes, [*(decide(node) for node in WANDERING), decide("out", final=True)])
+
+
+@pytest.mark.parametrize("drawn", [wandering, chain, forked])
+def test_a_process_that_remembers_answers_as_one_that_does_not_while_another_one_writes(drawn: Any) -> None:
+    stack = Stack()
+    stack.save(drawn())
+    run_id = stack.start_run(drawn()["name"])
+    engine = stack.engine  # this one writes
+    memory = RunMemory(engine.store)
+    warm = ContextQueries(engine.store, memory, VisitIndex(stack.clock, memory), stack.clock)
+    answered = 0
+    while stack.step():
+        run = engine.runs.get(run_id)
+        graph = engine.workflows.graph(run.workflow, run.version)
+        for visit in engine.store.visits(run_id):
+            if visit.status != "RUNNING" or visit.is_hidden:
+                continue
+            view = VisitView(run, graph, visit)
+            forgetful = RunMemory(engine.store)
+            cold = ContextQueries(engine.store, forgetful, VisitIndex(stack.clock, forgetful), stack.clock)
+            assert warm.path(view, visit.visit_uuid) == cold.path(view, visit.visit_uuid)
+            assert warm.fields(view) == cold.fields(view)
+            for node_id, iteration in view.visible():
+                assert warm.output(view, node_id, None, iteration) == cold.output(view, node_id, None, iteration)
+                assert warm.meta(view, node_id, "ALL", iteration) == cold.meta(view, node_id, "ALL", iteration)
+            answered += 1
+    assert answered >= 2
+
+
+def test_what_is_remembered_is_not_read_again(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = go_to(stack, forked(), "join")
+    view = VisitView(inside.run, stack.engine.workflows.graph("forked", 1), inside.visit)
+    queries = stack.engine.context_queries
+    told = queries.path(view, inside.visit.visit_uuid), queries.output(view, "x", None, None), queries.fields(view)
+    for name in ("get", "get_many", "query"):
+        monkeypatch.setattr(stack.items, name, None)
+    assert told == (
+        queries.path(view, inside.visit.visit_uuid),
+        queries.output(view, "x", None, None),
+        queries.fields(view),
+    )
+
+
 # Sizes
 
 
@@ -258,6 +322,36 @@ def test_a_value_over_100_kb_is_cut_and_marked(stack: Stack) -> None:
     assert (len(whole["data"]), "truncated" in whole) == (102_400, False)
     cut = inside.data("output", nodeId="much1")
     assert (len(cut["data"]["result"]), cut["truncated"]) == (102_400, True)
+
+
+def test_field_names_made_to_confuse_are_names_like_others(stack: Stack) -> None:
+    names = [
+        "__class__",
+        "__proto__",
+        "constructor",
+        "data",
+        "status",
+        "token",
+        "code",
+        "$ref",
+        "a.b",
+        "x" * 300,
+        "\u202e",
+    ]
+    confusing = scripted(
+        json.dumps({name: f"value of {name}" for name in names}), outputs=[{"name": "result", "type": "object"}]
+    )
+    inside = go_to(stack, chain(B=confusing), "G")
+    whole = inside.data("output", nodeId="B")
+    assert list(whole) == ["nodeId", "iterSeq", "visitUuid", "status", "message", "data", "requestedField"]
+    values = whole["data"]["result"]
+    values = json.loads(values) if isinstance(values, str) else values
+    assert values == {name: f"value of {name}" for name in names}
+    told = inside.data("meta", kind="VALUE", nodeId="B", field="result.__class__")
+    assert told["value"] == "value of __class__"
+    for name in ("__class__", "__init__.__globals__", "result.__init__", "..", "$", "{{x}}", "' OR 1=1"):
+        assert inside.ask("output", nodeId="B", field=name)[0] == 404
+        assert inside.ask("meta", kind="VALUE", nodeId="B", field=name)[0] == 404
 
 
 def with_asker(definition: dict[str, Any]) -> dict[str, Any]:
@@ -331,6 +425,47 @@ def test_a_token_that_is_none_is_401(stack: Stack) -> None:
     assert inside.post("output", body).status_code == 200
 
 
+def test_no_refusal_of_a_token_tells_why(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finished, expired, one digit changed, none, two: one answer, and only hashes are compared, in constant time."""
+    compared: list[tuple[str, str]] = []
+    compare_digest = hmac.compare_digest
+
+    def recording(one: str, other: str) -> bool:
+        compared.append((one, other))
+        return compare_digest(one, other)
+
+    monkeypatch.setattr(hmac, "compare_digest", recording)
+    inside = go_to(stack, chain(), "G")
+    body = {"runId": inside.run.run_id, "nodeId": "B"}
+    changed = inside.token[:-1] + ("1" if inside.token[-1] == "0" else "0")
+    refused = [
+        run_async(post_as_it_is(stack, body, [("X-Context-Token", token) for token in tokens]))
+        for tokens in ((), ("",), (changed,), (inside.token, changed), (inside.token, inside.token))
+    ]
+    stack.clock.ahead = timedelta(seconds=121)
+    refused.append(run_async(post_as_it_is(stack, body, [("X-Context-Token", inside.token)])))
+    stack.clock.ahead = timedelta()
+    assert run_async(post_as_it_is(stack, body, [("X-Context-Token", inside.token)])).status_code == 200
+    stack.drive()
+    refused.append(run_async(post_as_it_is(stack, body, [("X-Context-Token", inside.token)])))
+    assert {response.status_code for response in refused} == {401}
+    assert len({response.content for response in refused}) == 1
+    hashed = hashlib.sha256(inside.token.encode()).hexdigest()
+    assert (hashed, hashed) in compared
+    assert inside.token not in str(compared)
+
+
+def test_an_item_under_another_tokens_hash_is_worth_nothing(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = go_to(stack, chain(), "G")
+    [stored] = stack.items.query_index(TOKENS_EXPIRING, "context")
+    find = Tokens.find
+    monkeypatch.setattr(Tokens, "find", lambda self, _: find(self, stored["tokenHash"]))  # whatever is asked for
+    assert inside.ask("output", nodeId="B")[0] == 200
+    body = {"runId": inside.run.run_id, "nodeId": "B"}
+    response = stack.call("POST", "/internal/context/output", body, headers={"X-Context-Token": "0" * 48})
+    assert response.status_code == 401
+
+
 def test_two_tokens_at_once_are_401_even_when_both_are_good(stack: Stack) -> None:
     inside = go_to(stack, chain(), "G")
     twice = [("X-Context-Token", inside.token)] * 2
@@ -371,8 +506,9 @@ def test_no_other_route_is_there_and_no_other_method(stack: Stack) -> None:
     assert stack.call("GET", "/internal/context/path", headers={"X-Context-Token": inside.token}).status_code == 405
 
 
-def test_switched_off_everything_is_503_and_no_token_is_needed_to_learn_it() -> None:
-    stack = Stack(hermes_context_query_public=True, hermes_context_query_enabled=False)
+@pytest.mark.parametrize("public", [True, False])
+def test_switched_off_everything_is_503_and_no_token_is_needed_to_learn_it(public: bool) -> None:
+    stack = Stack(hermes_context_query_public=public, hermes_context_query_enabled=False)
     assert stack.call("POST", "/internal/context/path", {}).json()["code"] == 503
     assert stack.call("POST", "/internal/context/nonsense", {}).status_code == 503
 

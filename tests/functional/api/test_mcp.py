@@ -2,6 +2,7 @@
 
 import base64
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -192,7 +193,8 @@ def process() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("process")
-def test_it_answers_behind_api_gateway_and_lambda(run_id: str, stack: Stack) -> None:
+@pytest.mark.parametrize("proof", ["key", "token"])
+def test_it_answers_behind_api_gateway_and_lambda(run_id: str, stack: Stack, proof: str) -> None:
     """Every request is an invocation of its own, as Mangum takes it from API Gateway."""
     import anyio
 
@@ -221,8 +223,29 @@ def test_it_answers_behind_api_gateway_and_lambda(run_id: str, stack: Stack) -> 
         answer = await anyio.to_thread.run_sync(invoke, request, await request.aread())
         return httpx2.Response(answer["statusCode"], headers=answer["headers"], content=answer["body"].encode())
 
-    succeeded, told = call(
-        stack, "get_node_output", httpx2.MockTransport(send), headers=key(stack), runId=run_id, nodeId="say"
-    )
-    assert succeeded
-    assert told["data"] == {"said": "tea"}
+    transport = httpx2.MockTransport(send)
+    if proof == "key":
+        succeeded, told = call(stack, "get_node_output", transport, headers=key(stack), runId=run_id, nodeId="say")
+        assert (succeeded, told["data"]) == (True, {"said": "tea"})
+    else:
+        succeeded, told = call(stack, "get_predecessor_paths", transport, headers=token(go_to(stack, chain(), "G")))
+        assert (succeeded, told["nodeIds"]) == (True, ["A", "B", "C", "G"])
+
+
+def test_a_body_that_no_query_needs_is_refused(stack: Stack) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "x" * 70_000}}
+    headers = {"Accept": "application/json, text/event-stream"}
+    assert stack.call("POST", "/mcp", body, headers=headers).status_code == 413
+
+
+def test_what_it_tells_never_holds_the_token_it_was_asked_with(stack: Stack, caplog: pytest.LogCaptureFixture) -> None:
+    inside = go_to(stack, chain(), "G")
+    with caplog.at_level(logging.DEBUG, logger="stepweave"):
+        told = [
+            call(stack, "get_node_output", headers=token(inside), nodeId=inside.token[:40]),
+            call(stack, "get_node_output", headers=token(inside), nodeId="B", field=inside.token),
+            call(stack, "workflow_context_list", headers=token(inside)),
+        ]
+    assert [succeeded for succeeded, _ in told] == [False, False, True]
+    logged = " ".join(str(vars(record)) for record in caplog.records if record.name.startswith("stepweave"))
+    assert inside.token not in logged
