@@ -1,11 +1,12 @@
 """The HTTP API as an ASGI app, made from an engine (contract §4 and §5)."""
 
 from datetime import timedelta
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI
 from pydantic import BaseModel, Field
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from stepweave.api import (
     routes_asks,
@@ -70,6 +71,33 @@ class Answer(BaseModel):
     data: Any = Field(description="null on an error, but `{problems}` with GRAPH_INVALID.")
 
 
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"model": Answer},
+    "default": {"model": Answer, "description": "An error."},
+}
+_ROUTERS = {
+    EXTERNAL: (
+        routes_workflows.router,
+        routes_runs.router,
+        routes_files.router,
+        routes_events.router,
+        routes_asks.router,
+        routes_viewing.router,
+    ),
+    "/api": (
+        routes_platform.router,
+        routes_history.router,
+        routes_files.platform,
+        routes_asks.platform,
+        routes_definitions.router,
+        routes_keys.router,
+        routes_skills.router,
+        routes_chat.router,
+    ),
+}
+"""By the prefix of their paths."""
+
+
 def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace = CONTRACT_PACE) -> FastAPI:
     """`live`: streams are held open; else every answer is bounded, for a gateway that buffers.
 
@@ -82,44 +110,33 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
         openapi_url="/api/openapi.json",
         redoc_url=None,
         redirect_slashes=False,
-        responses={200: {"model": Answer}, "default": {"model": Answer, "description": "An error."}},
     )
     app.state.api = _services(engine, settings, live, pace)
     handle_errors(app)
     app.add_middleware(Guard)
     app.add_middleware(Cors, origins=_origins(settings.cors_allow_origins))
     app.add_middleware(RequestLog, clock=engine.ports.clock)
-    for router in (
-        routes_workflows.router,
-        routes_runs.router,
-        routes_files.router,
-        routes_events.router,
-        routes_asks.router,
-        routes_viewing.router,
-    ):
-        app.include_router(router, prefix=EXTERNAL)
-    platform = APIRouter(prefix="/api")
-    for router in (
-        routes_platform.router,
-        routes_history.router,
-        routes_files.platform,
-        routes_asks.platform,
-        routes_definitions.router,
-        routes_keys.router,
-        routes_skills.router,
-        routes_chat.router,
-    ):
-        platform.include_router(router)
-    app.include_router(platform)
-    app.router.routes.extend(Viewer(_origins(settings.embed_origins or "")).routes())
+    app.router.routes.extend(_routes())
+    signed_address = None if live else partial(engine.ports.blobs.download_url, "ui", 1)
+    app.router.routes.extend(Viewer(_origins(settings.embed_origins or ""), signed_address).routes())
     if settings.hermes_context_query_public or not settings.hermes_context_query_enabled:  # then it says so, by 503
-        app.include_router(routes_context.router)
+        app.include_router(routes_context.router, responses=_RESPONSES)
     if settings.hermes_context_query_enabled:
         queries = McpQueries(engine.context_queries, engine.runs, engine.store, engine.workflows)
         app.router.routes.append(
             Route("/mcp", McpEndpoint(queries, app.state.api.keys, engine.context_tokens, app.state.api.requests))
         )
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Made once a process, and shared by its apps: FastAPI looks long at what each route needs."""
+    router = APIRouter()
+    for prefix, routers in _ROUTERS.items():
+        for each in routers:
+            router.include_router(each, prefix=prefix, responses=_RESPONSES)
+    return router.routes
 
 
 def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> Api:
