@@ -1,5 +1,6 @@
 """The tools of MCP servers, as an agent has them."""
 
+import socket
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -67,6 +68,16 @@ def test_a_tool_of_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPat
     assert time.perf_counter() - begin < 10
     assert results(outcome)[0][1] is False
     assert outcome.status == "SUCCESS"
+
+
+def test_a_server_that_accepts_and_says_nothing_fails_the_node_and_may_answer_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mcp_server, "_OPEN_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        outcome = run(ToolServer(f"http://127.0.0.1:{silent.getsockname()[1]}/mcp", {}), [{"text": "never"}])
+    assert outcome.error == 'MCP server "notes" did not answer in time'
+    assert outcome.retryable
 
 
 def test_a_server_that_is_not_there_fails_the_node_by_name_and_may_be_there_later() -> None:
