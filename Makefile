@@ -1,4 +1,4 @@
-# Everything a person or CI does here. Each target does its own set-up, once; it needs Python 3.12 and make.
+# Everything a person or CI does here. Each target does its own set-up, once; it needs Python 3.12, Node 20 and make.
 
 .DEFAULT_GOAL := help
 SHELL := bash
@@ -15,21 +15,24 @@ UV := $(VENV)/uv --quiet --no-config
 SAM := .tools/sam/bin/sam
 ENVIRONMENT := .venv/.ready
 TOOLS := .tools/sam/.ready .tools/ministack/.ready
+VIEWER := layers/engine/stepweave/api/ui/index.html
+NODE := $(shell node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' \
+	2>/dev/null && command -v npm)
 ARGS ?=
 
 export PATH := $(CURDIR)/$(VENV):$(PATH)
 export SAM_CLI_TELEMETRY := 0
 export AWS_DEFAULT_REGION ?= us-east-1
 
-.PHONY: help up test test-fast coverage check format build bench lock upgrade setup clean
+.PHONY: help up test test-fast coverage check format build bench lock upgrade setup viewer clean
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
 
-up: setup ## the whole stack on this machine: emulator, deployed template, API and events (ARGS="--port 2438")
+up: setup viewer ## the whole stack on this machine: emulator, deployed template, API and events (ARGS="--port 2438")
 	@$(VENV)/stepweave up $(ARGS)
 
-test: setup ## all tests; quiet when green
+test: setup $(VIEWER) ## all tests; quiet when green
 	@$(PY) -m pytest -q --ignore=tests/e2e -n auto --dist loadgroup $(ARGS)
 	@$(PY) -m pytest -q tests/e2e $(ARGS)
 
@@ -39,7 +42,7 @@ test-fast: $(ENVIRONMENT) ## the tests that take no emulator and no more than se
 coverage: $(ENVIRONMENT) ## the tests in process, with the lines and branches that none of them takes
 	@$(PY) -m pytest -q --ignore=tests/e2e -m "not slow" -n auto --dist loadgroup --cov --cov-report=term-missing:skip-covered $(ARGS)
 
-check: setup ## everything CI checks before the tests
+check: setup $(VIEWER) ## everything CI checks before the tests
 	@$(VENV)/ruff check --quiet .
 	@$(VENV)/ruff format --quiet --check .
 	@$(VENV)/mypy --no-error-summary
@@ -47,13 +50,15 @@ check: setup ## everything CI checks before the tests
 	@$(SAM) validate --lint >.tools/sam-validate.log 2>&1 || { cat .tools/sam-validate.log; exit 1; }
 	@$(VENV)/cfn-lint template.yaml
 	@$(PY) requirements/lock.py --check
+	@command -v node >/dev/null || { echo "make: no Node found: install Node 20" >&2; exit 1; }
+	@printf '%s\0' clients/js/src/*.js | xargs -0 -n 1 node --check
 	@echo "check: all good"
 
 format: $(ENVIRONMENT) ## mends what the linter can mend, and formats
 	@$(VENV)/ruff check --quiet --fix .
 	@$(VENV)/ruff format --quiet .
 
-build: setup ## the deployable artefacts in .aws-sam/build
+build: setup viewer ## the deployable artefacts in .aws-sam/build
 	@$(PY) -m stepweave_local.build
 
 bench: setup .tools/bench/.ready ## the benchmarks, each against a peer in the same run
@@ -68,8 +73,11 @@ upgrade: $(ENVIRONMENT) ## as lock, with the newest versions
 setup: $(ENVIRONMENT) $(TOOLS) ## the environments, without doing anything in them
 	@:
 
+viewer: $(if $(NODE),$(VIEWER)) ## the run viewer, built into the API
+	@$(if $(NODE),:,echo "make: no Node.js 20.19 or later with npm: the run viewer is left out, /ui says how to get it" >&2)
+
 clean: ## removes what make has made; keeps the data of the local stack in .stepweave
-	@rm -rf .venv .tools .aws-sam dist .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf web/node_modules web/dist $(dir $(VIEWER)) .venv .tools .aws-sam dist .coverage* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # Environments. pip installs uv, uv installs the rest; a stamp tells that the environment matches its lock.
@@ -92,4 +100,15 @@ $(ENVIRONMENT): requirements/dev.txt pyproject.toml $(VENV)/uv
 	@echo "make: setting up .tools/$*" >&2
 	@$(UV) venv --clear --python $(PY) .tools/$*
 	@$(UV) pip sync --python .tools/$*/bin/python requirements/$*.txt
+	@touch $@
+
+$(VIEWER): web/node_modules/.ready $(shell find web/src clients/js/src -type f) $(addprefix web/,index.html vite.config.ts)
+	@echo "make: building the run viewer" >&2
+	@mkdir -p .tools
+	@cd web && npm run --silent build >../.tools/viewer-build.log 2>&1 || { cat ../.tools/viewer-build.log; exit 1; }
+
+web/node_modules/.ready: web/package-lock.json
+	@[ -n "$(NODE)" ] || { echo "make: the run viewer needs Node.js 20.19 or later with npm: install it" >&2; exit 1; }
+	@echo "make: setting up web/node_modules" >&2
+	@cd web && npm ci --silent
 	@touch $@

@@ -1,0 +1,7 @@
+export { Api } from './api.js'
+export { ApiError } from './api-error.js'
+export { bannerText } from './banner.js'
+export { isEnvelope, nodeOutputMessage, nodeOutputStatus, unwrapNodeOutput } from './envelope.js'
+export { EventStreamParser } from './event-stream-parser.js'
+export { RunController } from './run-controller.js'
+export { VisitStore } from './visit-store.js'
