@@ -8,6 +8,7 @@ import os
 
 import pytest
 
+from tests.property.chaos.callbacks import calling_back
 from tests.property.chaos.mutations import LEFT_OUT, LeftOut, mutated
 from tests.property.chaos.palettes import palette
 from tests.property.chaos.schedule import SMALLEST_BOUND, lived
@@ -38,6 +39,12 @@ def test_every_agentic_run_ends_right_with_one_visit_for_one_decision(seeds: ran
 @pytest.mark.parametrize("seeds", blocks(SCHEDULES // 5), ids=str)
 def test_a_transaction_of_eight_items_is_enough_for_every_run(seeds: range) -> None:
     wrong = {seed: found for seed in seeds if (found := lived(seed, bound=SMALLEST_BOUND).wrong)}
+    assert not wrong
+
+
+@pytest.mark.parametrize("seeds", blocks(SCHEDULES // 5), ids=str)
+def test_who_wants_to_be_told_of_the_end_is_told_whatever_happens(seeds: range) -> None:
+    wrong = {seed: found for seed in seeds if (found := lived(seed, draw=calling_back).wrong)}
     assert not wrong
 
 

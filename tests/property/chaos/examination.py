@@ -47,6 +47,8 @@ class Examination:
         yield from self._counters()
         yield from self._left_over()
         yield from self._terminal()
+        if bool(self.world.callbacks.sent) != self.run.calls_back:
+            yield "nobody is told of the end who wanted to be" if self.run.calls_back else "a callback for nobody"
         if self.world.sleepers and not self.world.weather.until:
             yield f"{self.world.sleepers} chains sleep for ever"
 

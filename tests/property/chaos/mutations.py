@@ -27,6 +27,7 @@ from stepweave.store.commit import Commit
 from stepweave.store.documents import Documents
 from stepweave.store.pauses import Pauses
 from stepweave.store.runs import Runs
+from tests.property.chaos.callbacks import calling_back
 from tests.property.chaos.palettes import palette
 from tests.property.chaos.weather import FINE, Weather
 from tests.property.chaos.workflows import Workflow, workflow
@@ -81,6 +82,7 @@ _SLOW = Weather(slow=0.8)
 _FOG = Weather(unknown=0.3, until=5000)
 _FOG_AND_CANCEL = Weather(unknown=0.3, slow=0.5, cancel=0.3, until=3000)
 _CANCEL = Weather(unknown=0.05, death=0.005, cancel=1, until=5000)
+_BUSY = Weather(busy=0.2, until=5000)
 _NIGHT = Weather(death=0.05, overtime=0.5, sweep=0.01, until=3000)
 
 LEFT_OUT = {
@@ -205,6 +207,9 @@ LEFT_OUT = {
         _CROWD,
         1,
         palette,
+    ),
+    "X: a queue that does not take a callback is asked again": LeftOut(
+        (Words(Closing, "_queue_callback", "return False", "return True"),), _BUSY, 0, calling_back
     ),
     "Q: a large batch has a place of its own": LeftOut(
         (Words(Documents, "pack", "place = ", "place = name or "),), None, 500002

@@ -1,6 +1,7 @@
 """The warm processes that invocations run in: they share the store, and each remembers for itself."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -32,7 +33,8 @@ class Processes:
         now = times.to_json(self._ports.clock.now())
         saved = engine.workflows.create(parse_definition(workflow.definition), {"inputs": [], "outputs": []}, now)
         number, version, strategy = saved.workflow_id, saved.latest, workflow.fail_strategy
-        engine.store.create(Run(run_id, saved.name, number, version, "CREATED", now, fail_strategy=strategy), inputs)
+        run = Run(run_id, saved.name, number, version, "CREATED", now, fail_strategy=strategy)
+        engine.store.create(replace(run, calls_back=workflow.calls_back), inputs)
         self._version = (saved.name, version)
         self._graph = engine.workflows.graph(*self._version)
         self._warm = [self._cold_start() for _ in range(_PROCESSES)]

@@ -15,6 +15,7 @@ class Workflow:
 
     definition: Json
     fail_strategy: Literal["abort", "skip"] | None
+    calls_back: bool = False
 
     @property
     def is_agentic(self) -> bool:

@@ -6,13 +6,13 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from stepweave.adapters.memory import MemoryCallbacks
 from stepweave.errors import RunAlreadyFinished, RunAlreadyStarted
 from stepweave.items import Item, Key
 from stepweave.runtime.engine import Engine, Ports
 from stepweave.services.event_log import Event
 from stepweave.store import heads
 from tests.property.chaos.actors import Actor, pause
+from tests.property.chaos.callbacks import ChaoticCallbacks
 from tests.property.chaos.executions import ChaoticChains
 from tests.property.chaos.nodes import Types
 from tests.property.chaos.people import People
@@ -53,7 +53,8 @@ class World:
         self._clock = SlowClock(pause)
         self._chains = ChaoticChains(self.chance, self._clock, pause)
         self.blobs = SlowBlobs(pause)
-        ports = Ports(self.items, self.blobs, self._chains, MemoryCallbacks(), self._clock)
+        self.callbacks = ChaoticCallbacks(self.chance, pause)
+        ports = Ports(self.items, self.blobs, self._chains, self.callbacks, self._clock)
         self._processes = Processes(self.chance, ports, self.types, self.planner, bound)
         self._processes.create(workflow, RUN_ID, INPUTS)
         self.items.chaotic = True
@@ -92,7 +93,7 @@ class World:
     def _let_happen(self, step: int) -> None:
         """What comes from outside: the weather, redrives, the sweep, new readers."""
         weather = self.weather if step < self.weather.until else FINE
-        self.items.weather = self._chains.weather = self.machine.weather = weather
+        self.items.weather = self._chains.weather = self.callbacks.weather = self.machine.weather = weather
         if self.chance.random() < weather.loss:
             self.machine.lose_all()
         if self.chance.random() < weather.reader and len(self.readers) < 4:
@@ -167,7 +168,7 @@ class World:
 
     def _settle_down(self) -> None:
         """Everything decided becomes visible, everybody reads to the end, whoever is left over dies."""
-        self.items.weather = self._chains.weather = self.machine.weather = FINE
+        self.items.weather = self._chains.weather = self.callbacks.weather = self.machine.weather = FINE
         for transaction in list(self.items.deciding):
             while transaction.changes:
                 self.items.show_one(transaction)
