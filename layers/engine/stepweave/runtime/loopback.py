@@ -1,7 +1,7 @@
 """The context router on loopback, inside a function that runs agents (contract §6): three routes and nothing else.
 
 Made for one visit and gone with it. The standard library's server: nothing to install, next to nothing to import, and
-it answers in a thread of its own while the agent's event loop goes on (docs/adr).
+it answers in threads of its own while the agent's event loop goes on (docs/adr/0009).
 """
 
 import logging
