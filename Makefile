@@ -24,7 +24,7 @@ export PATH := $(CURDIR)/$(VENV):$(PATH)
 export SAM_CLI_TELEMETRY := 0
 export AWS_DEFAULT_REGION ?= us-east-1
 
-.PHONY: help up test test-fast coverage check format build bench lock upgrade setup viewer clean
+.PHONY: help up test test-fast coverage check format build bench openapi lock upgrade setup viewer clean
 
 help: ## show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -50,7 +50,6 @@ check: setup $(VIEWER) ## everything CI checks before the tests
 	@$(SAM) validate --lint >.tools/sam-validate.log 2>&1 || { cat .tools/sam-validate.log; exit 1; }
 	@$(VENV)/cfn-lint template.yaml
 	@$(PY) requirements/lock.py --check
-	@command -v node >/dev/null || { echo "make: no Node found: install Node 20" >&2; exit 1; }
 	@printf '%s\0' clients/js/src/*.js | xargs -0 -n 1 node --check
 	@echo "check: all good"
 
@@ -63,6 +62,9 @@ build: setup viewer ## the deployable artefacts in .aws-sam/build
 
 bench: setup .tools/bench/.ready ## the benchmarks, each against a peer in the same run
 	@PYTHONPATH=layers/engine:local .tools/bench/bin/python bench/run.py $(ARGS)
+
+openapi: $(ENVIRONMENT) ## writes docs/openapi.json, the description of the API
+	@PYTHONPATH=layers/engine $(PY) docs/openapi.py
 
 lock: $(ENVIRONMENT) ## compiles requirements/*.in; versions already locked stay
 	@$(PY) requirements/lock.py

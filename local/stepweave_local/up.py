@@ -136,9 +136,11 @@ def _ready(data_dir: Path, base_url: str, keys: dict[str, str], tell: Callable[[
     tell(
         Text(
             f"stepweave 已就绪：{base_url}（密钥在 {data_dir / 'dev.json'}）\n"
+            f"在浏览器中查看运行：{base_url}/ui\n"
             "在另一个终端试试：.venv/bin/stepweave run examples/research-report.json --var topic=大语言模型\n"
             "按 Ctrl-C 停止，数据会保留。",
             f"stepweave is ready: {base_url} (keys in {data_dir / 'dev.json'})\n"
+            f"Watch runs in a browser: {base_url}/ui\n"
             "In another terminal try: .venv/bin/stepweave run examples/research-report.json --var topic='tea'\n"
             "Ctrl-C stops it; nothing is lost.",
         )

@@ -21,6 +21,8 @@ SEEN = {
     "/api/v1/runs/{runId}/stream",
     "/api/v1/runs/{runId}/events",
     "/api/v1/runs/{runId}/state",
+    "/api/v1/runs/{runId}/graph",
+    "/api/v1/runs/{runId}/nodes",
 }
 
 

@@ -1,14 +1,16 @@
-"""External API: view tokens, which replace the key for looking at one run (contract §4)."""
+"""External API: what a page that shows one run needs: a view token in place of a key (contract §4), the drawing, the
+visits with their snapshots."""
 
 from fastapi import APIRouter, Response
 from fastapi.concurrency import run_in_threadpool
 
 from stepweave import clock as times
-from stepweave.api.access import Caller, CurrentRun
+from stepweave.api.access import Caller, CurrentRun, SeenRun
 from stepweave.api.answers import answer
 from stepweave.api.bodies import ViewTokenBody
 from stepweave.api.body import JsonObject, documented, read
 from stepweave.api.context import ApiContext
+from stepweave.api.parameters import VisitQuery
 from stepweave.services.links import RunLinks
 
 router = APIRouter(tags=["view tokens"])
@@ -29,3 +31,16 @@ async def view_token(run: CurrentRun, caller: Caller, raw: JsonObject, api: ApiC
     )
     told = {"token": secret, "expiresAt": times.to_json(token.expires_at), "url": RunLinks.of(run).page(secret)}
     return answer(told, {"Cache-Control": "no-store"})
+
+
+@router.get("/runs/{runId}/graph", summary="A run, and the drawing of its workflow")
+def graph(run: SeenRun, api: ApiContext) -> Response:
+    """The run as in lists, with `title`, `mode`, `nodes[{id, type, label, position}]` and
+    `edges[{source, target, sourceHandle}]` of the version that it runs."""
+    return answer(api.drawings.of(run))
+
+
+@router.get("/runs/{runId}/nodes", summary="Every visit of a run with its context snapshot")
+def nodes(run: SeenRun, api: ApiContext, visit_uuid: VisitQuery = None) -> Response:
+    """As the platform's call of the same name."""
+    return answer(api.history.nodes(run, visit_uuid))

@@ -1,0 +1,6 @@
+import './tokens.css'
+import './base.css'
+import './controls.css'
+import './markdown.css'
+import './nodes.css'
+import './pages.css'
