@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from stepweave.execution.callback import Callback
-from stepweave.items import Item, Key, OutcomeUnknown, Put, Update, WriteConflict
+from stepweave.items import Item, Key, OutcomeUnknown, Present, Put, Update, WriteConflict, WriteRefused
 from stepweave.ports import ItemStore
 
 SHAPE = 1
@@ -35,8 +35,8 @@ class Callbacks:
 
     def delivered(self, run_id: str, moment: str) -> None:
         """So that a message that comes twice is told once; where this is lost, the receiver sees `delivery` again."""
-        with suppress(WriteConflict, OutcomeUnknown):
-            self._items.update(Update(_key(run_id), sets={"deliveredAt": moment}))
+        with suppress(WriteRefused, WriteConflict, OutcomeUnknown):  # refused: the run has been forgotten meanwhile
+            self._items.update(Update(_key(run_id), sets={"deliveredAt": moment}, condition=Present("url")))
 
 
 def _key(run_id: str) -> Key:
