@@ -16,7 +16,6 @@ from stepweave.errors import (
 from stepweave.execution.pause import Pause, Question
 from stepweave.execution.run import Run
 from stepweave.execution.step import Step
-from stepweave.execution.visit import Visit
 from stepweave.items import OutcomeUnknown, WriteConflict, WriteRefused
 from stepweave.ports import Chains
 from stepweave.services.backoff import Backoff
@@ -105,11 +104,8 @@ class Asks:
     def _wake(self, pause: Pause) -> bool:
         if pause.token is None:
             return True  # the chain is still on its way to sleep, and finds the answer when it gets there
-        visit = self._runs.visit(pause.run_id, pause.visit_uuid)
-        if visit is None:
-            return True
         try:
-            return self._chains.wake(pause.token, self._woken(visit, pause))
+            return self._chains.wake(pause.token, _goes_on(pause))
         except Unavailable:
             return False
 
@@ -132,7 +128,7 @@ class Asks:
             is_on_its_way = now - times.from_json(woken_at) < WAKING
             if not self._pauses.waking(pause, times.to_json(now)):
                 continue  # somebody else is waking it now
-            if not self._chains.wake(pause.token, self._woken(visit, pause)) and not is_on_its_way:
+            if not self._chains.wake(pause.token, _goes_on(pause)) and not is_on_its_way:
                 self._chains.stop(visit.owner)
         return all_awake
 
@@ -145,8 +141,10 @@ class Asks:
         """Whether all that has not ended of the run waits for people: nothing happens until one of them answers."""
         return run.status == "RUNNING" and 0 < run.running <= len(self.open(run.run_id))
 
-    def _woken(self, visit: Visit, pause: Pause) -> dict[str, Any]:
-        return Step(visit.run_id, visit.visit_uuid, visit.node_id, pause.kind).to_json()
+
+def _goes_on(pause: Pause) -> dict[str, Any]:
+    """The step of a chain whose question has its answer."""
+    return Step(pause.run_id, pause.visit_uuid, pause.node_id, pause.kind).to_json()
 
 
 def _refuse_unless_open(pause: Pause) -> None:
