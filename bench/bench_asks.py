@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import workflows
@@ -25,6 +25,9 @@ ASKED_AT_ONCE, ANSWERED_AT_ONCE = 4, 32
 
 NEXT_MS = 150
 
+_LOOK_SECONDS = 0.1
+"""Looking whether a run has moved takes time from it; when it did is told by the run itself."""
+
 
 def measure(api: Api, turns: int) -> Section:
     workflow = workflows.asking(QUESTIONS)
@@ -33,7 +36,7 @@ def measure(api: Api, turns: int) -> Section:
     runs = [api.run(workflow, THINKS) for _ in range(turns)]
     following = [seconds for run in runs for seconds in _until(run, lambda _: True)]
     asked = [seconds for run in runs for seconds in _until(run, lambda event: event.get("kind") == "step")]
-    waiting, answered, completed = _many(api)
+    waiting, answered, kept, completed = _many(api)
     return Section(
         "asks",
         "Questions on the local stack, ms",
@@ -53,7 +56,8 @@ def measure(api: Api, turns: int) -> Section:
         notes=[
             (
                 f"{WAITING} runs that waited were answered within {answered:.1f} s; "
-                f"all {len(completed)} completed, the slowest {max(completed):.1f} s after its answer."
+                f"all {len(completed)} completed, the slowest {max(completed):.1f} s after its answer; "
+                f"{kept} had to wait for the sweep to wake them."
             ),
         ],
     )
@@ -68,9 +72,9 @@ def _until(run: LiveRun, is_it: Callable[[dict[str, Any]], bool]) -> list[float]
     ]
 
 
-def _many(api: Api) -> tuple[list[float], float, list[float]]:
-    """Many runs that wait at once: seconds from start to question of each, seconds in which all were answered, and
-    seconds from answer to end of each."""
+def _many(api: Api) -> tuple[list[float], float, int, list[float]]:
+    """Many runs that wait at once: seconds from start to question of each, seconds in which all were answered, how many
+    answers woke nobody, and seconds from answer to end of each."""
     workflow = workflows.asking(1)
     api.save(workflow)
     with ThreadPoolExecutor(ASKED_AT_ONCE) as people:
@@ -78,16 +82,15 @@ def _many(api: Api) -> tuple[list[float], float, list[float]]:
     with ThreadPoolExecutor(ANSWERED_AT_ONCE) as people:
         first = time.time()
 
-        def answer(number: int) -> float:
+        def answer(number: int) -> tuple[float, bool]:
             time.sleep(max(0.0, first + number * WITHIN / WAITING - time.time()))
-            moment = time.time()
-            api.resume(asked[number].run_id, asked[number].clarify_id, "yes")
-            return moment
+            return time.time(), api.resume(asked[number].run_id, asked[number].clarify_id, "yes")
 
-        answered = list(people.map(answer, range(WAITING)))
+        moments, woken = zip(*people.map(answer, range(WAITING)), strict=True)
         took = time.time() - first
     ends = [_end(api, workflow, each.run_id) for each in asked]
-    return [each.seconds for each in asked], took, [end - moment for end, moment in zip(ends, answered, strict=True)]
+    completed = [end - moment for end, moment in zip(ends, moments, strict=True)]
+    return [each.seconds for each in asked], took, woken.count(False), completed
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +106,21 @@ def _asked(api: Api, workflow: Workflow) -> _Asked:
     began = time.time()
     run_id = api.start(workflow)
     while (pause := api.state(run_id)["currentPause"]) is None:
-        time.sleep(0.02)
+        time.sleep(_LOOK_SECONDS)
     return _Asked(run_id, pause["clarifyId"], _moment(pause["createdAt"]) - began)
 
 
 def _end(api: Api, workflow: Workflow, run_id: str) -> float:
     while api.state(run_id)["status"] == "RUNNING":
-        time.sleep(0.02)
+        time.sleep(_LOOK_SECONDS)
     result = api.result(workflow, run_id)
     assert result["status"] == "SUCCESS", f"run {run_id} has failed: {result['error']}"
     return _moment(result["completedAt"])
 
 
 def _moment(told: str) -> float:
-    return datetime.fromisoformat(told).timestamp()
+    """Of a time in an answer, which is in UTC with or without its `Z` (contract §1)."""
+    return datetime.fromisoformat(told).replace(tzinfo=UTC).timestamp()
 
 
 def _row(what: str, seconds: list[float]) -> Row:

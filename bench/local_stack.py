@@ -94,10 +94,11 @@ class Api:
         state: dict[str, Any] = self._data(self._http.get(f"/api/v1/runs/{run_id}/state", headers=self._key))
         return state
 
-    def resume(self, run_id: str, clarify_id: str, answer: str) -> None:
+    def resume(self, run_id: str, clarify_id: str, answer: str) -> bool:
+        """False where the answer is kept and the sweep has to wake the run."""
         body = {"clarifyId": clarify_id, "answer": answer}
         told = self._data(self._http.post(f"/api/v1/runs/{run_id}/resume", json=body, headers=self._key))
-        assert told["accepted"], f"the chain of run {run_id} could not be woken"
+        return bool(told["accepted"])
 
     def result(self, workflow: Workflow, run_id: str) -> dict[str, Any]:
         path = f"/api/v1/workflows/{workflow.name}/runs/{run_id}"
