@@ -198,7 +198,9 @@ def _node(node_id: NodePath) -> str:
 CurrentNode = Annotated[str, Depends(_node)]
 
 
-def _key_id(key_id: Annotated[str, Path(alias="keyId", examples=["key-0123456789ab"])]) -> str:
+def _key_id(
+    key_id: Annotated[str, Path(alias="keyId", description="The key's id.", examples=["key-0123456789ab"])],
+) -> str:
     if not ids.KEY_ID.fullmatch(key_id):
         raise ValidationFailed(
             Text(f"keyId {quoted(key_id)} 不是有效的密钥编号", f"keyId {quoted(key_id)} is not the id of a key")
@@ -210,7 +212,9 @@ KeyId = Annotated[str, Depends(_key_id)]
 
 
 def _chat(
-    _: Admin, session_id: Annotated[str, Path(alias="sid", examples=["chat-0123456789ab"])], api: ApiContext
+    _: Admin,
+    session_id: Annotated[str, Path(alias="sid", description="The session's id.", examples=["chat-0123456789ab"])],
+    api: ApiContext,
 ) -> ChatSession:
     if not ids.CHAT_ID.fullmatch(session_id):
         raise ValidationFailed(

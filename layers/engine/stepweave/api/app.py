@@ -25,6 +25,7 @@ from stepweave.api import (
 )
 from stepweave.api.buffered import BufferedStreams
 from stepweave.api.context import Api
+from stepweave.api.description import describe
 from stepweave.api.errors import handle_errors
 from stepweave.api.live import LiveStreams
 from stepweave.api.mcp import McpEndpoint
@@ -113,6 +114,7 @@ def create_app(engine: "Engine", settings: Settings, *, live: bool, pace: Pace =
     )
     app.state.api = _services(engine, settings, live, pace)
     handle_errors(app)
+    describe(app)
     app.add_middleware(Guard)
     app.add_middleware(Cors, origins=_origins(settings.cors_allow_origins))
     app.add_middleware(RequestLog, clock=engine.ports.clock)

@@ -40,6 +40,13 @@ def _answer(_: Reader, raw: JsonObject) -> AnswerBody:
 Answered = Annotated[AnswerBody, Depends(_answer)]
 
 
+def _answer_of_admin(_: Admin, raw: JsonObject) -> AnswerBody:
+    return read(AnswerBody, raw)
+
+
+AnsweredByAdmin = Annotated[AnswerBody, Depends(_answer_of_admin)]
+
+
 @router.get("/runs/{runId}/state", summary="Status of a run, and what it asks")
 def state(run: SeenRun, api: ApiContext) -> Response:
     """`currentPause` is the newest open question, or null; `pauses` are all of them, the newest first."""
@@ -55,6 +62,7 @@ async def resume(body: Answered, run: AnsweredRun, api: ApiContext) -> Response:
 @platform.get("/chat/runs/{runId}/state", summary="Status of a chat's run, and what it asks")
 @platform.get("/workflows/runs/{runId}/state", summary="Status of a run, and what it asks")
 def platform_state(_: Admin, run: CurrentRun, api: ApiContext) -> Response:
+    """As in the external API."""
     return answer(api.results.state(run))
 
 
@@ -62,7 +70,8 @@ def platform_state(_: Admin, run: CurrentRun, api: ApiContext) -> Response:
     "/chat/runs/{runId}/resume", summary="Answer a question of a chat's run", openapi_extra=documented(AnswerBody)
 )
 @platform.post("/workflows/runs/{runId}/resume", summary="Answer a question", openapi_extra=documented(AnswerBody))
-async def platform_resume(_: Admin, body: Answered, run: CurrentRun, api: ApiContext) -> Response:
+async def platform_resume(_: Admin, body: AnsweredByAdmin, run: CurrentRun, api: ApiContext) -> Response:
+    """As in the external API."""
     return await run_in_threadpool(_resume, api, run, body)
 
 

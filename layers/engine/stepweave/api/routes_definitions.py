@@ -72,6 +72,7 @@ async def create(_: Admin, raw: JsonObject, api: ApiContext) -> Response:
 
 @router.get("/workflows", summary="All workflows")
 def workflows(_: Admin, api: ApiContext, page: PageNumber = 1, size: PageSize = 20, search: Search = "") -> Response:
+    """By name, each as in the external API, with its latest `version`."""
     found = api.definitions.listed(search, None)
     items = [shown(each) | {"version": each.latest} for each in cut(found, page, size)]
     return answer({"total": len(found), "items": items})
@@ -79,6 +80,7 @@ def workflows(_: Admin, api: ApiContext, page: PageNumber = 1, size: PageSize = 
 
 @router.post("/workflows/validate", summary="Problems of a definition, without saving it", openapi_extra=_DEFINITION)
 async def validate(request: Request, _: Admin, raw: JsonObject, api: ApiContext) -> Response:
+    """All problems that there are, never only the first: `{code, message, nodeId?, edge?}`."""
     problems = await run_in_threadpool(api.definitions.problems, raw)
     told = [problem.to_json(language_of(request)) for problem in problems]
     return answer({"valid": not problems, "problems": told})

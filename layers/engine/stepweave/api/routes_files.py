@@ -45,6 +45,7 @@ def workspace(run: SeenWorkflowRun, api: ApiContext, redirect: Redirect = True) 
 
 @platform.get("/workflows/{workflow}/runs/{runId}/download", summary="The run's files as a zip")
 def download(_: Admin, run: WorkflowRun, api: ApiContext, redirect: Redirect = True) -> Response:
+    """As the workspace in the external API."""
     return _zip(run, api, redirect)
 
 

@@ -28,6 +28,7 @@ async def run_now(_: Admin, asked: starting.Asked, api: ApiContext) -> Response:
 @router.get("/chat/runs/{runId}/stream", summary="Stream of the events of a chat's run", dependencies=[Streaming])
 @router.get("/workflows/runs/{runId}/stream", summary="Stream of a run's events", dependencies=[Streaming])
 async def stream(_: Admin, run: CurrentRun, api: ApiContext, after: LastEventId) -> Response:
+    """The same as the stream of the external API."""
     return await api.streams.stream(run, after, {})
 
 

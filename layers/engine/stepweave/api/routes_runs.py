@@ -64,11 +64,14 @@ def result(run: SeenWorkflowRun, api: ApiContext) -> Response:
 
 @router.get("/workflows/{workflow}/runs/{runId}/output", summary="Output of a run, whatever its size")
 def output(run: SeenWorkflowRun, api: ApiContext) -> Response:
+    """Its envelope; null until it has ended."""
     return large_answer(api, f"runs/{run.run_id}/answers/output.json", api.results.outputs(run))
 
 
 @router.get("/workflows/{workflow}/runs/{runId}/nodes/{nodeId}/logs", summary="Log of a node")
 def logs(run: SeenWorkflowRun, node_id: CurrentNode, api: ApiContext, visit: VisitQuery = None) -> Response:
+    """Of all its visits, oldest entry first, or of the one that `visitUuid` names. Of more than an answer holds, the
+    newest entries, and how many were `omitted`."""
     return answer(api.results.node_logs(run, node_id, visit))
 
 

@@ -3,7 +3,7 @@
 from tempfile import TemporaryFile
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from stepweave.api.access import Admin
@@ -59,7 +59,7 @@ def skills(_: Admin, api: ApiContext, page: PageNumber = 1, size: PageSize = 20)
 @router.get("/skills/{name}", summary="A skill with its instructions")
 def show(
     _: Admin,
-    name: str,
+    name: Annotated[str, Path(description="The skill's name.", examples=["release-notes"])],
     api: ApiContext,
     version: Annotated[int | None, Query(ge=1, description="The latest by default.")] = None,
 ) -> Response:
