@@ -1,8 +1,9 @@
 """The same tests on every implementation of a port: memory, and AWS as moto plays it in process."""
 
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
-import boto3
 import botocore.session
 import pytest
 from moto import mock_aws
@@ -27,10 +28,26 @@ from stepweave.ports import BlobStore, ItemStore
 REGION = "us-east-1"
 
 
+_CONFIGS = {"dynamodb": DYNAMODB_CONFIG, "s3": S3_CONFIG}
+
+
+@cache
+def client_of(service: str) -> Any:
+    """One for all tests: what a client is made from takes longer to read than most tests take."""
+    session = botocore.session.Session()
+    read_attributes_quickly(session)
+    return session.create_client(
+        service,
+        region_name=REGION,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+        config=_CONFIGS[service],
+    )
+
+
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
+def aws() -> Iterator[None]:
+    """With nothing in it."""
     with mock_aws():
         yield
 
@@ -40,9 +57,7 @@ def items(request: pytest.FixtureRequest) -> ItemStore:
     if request.param == "memory":
         return MemoryItems()
     request.getfixturevalue("aws")
-    session = botocore.session.Session()
-    read_attributes_quickly(session)
-    client = boto3.Session(botocore_session=session, region_name=REGION).client("dynamodb", config=DYNAMODB_CONFIG)
+    client = client_of("dynamodb")
     for table in SCHEMAS:
         client.create_table(**definition(table))
     return DynamoItems(client, {table: f"test-{table}" for table in SCHEMAS})
@@ -58,7 +73,7 @@ def blobs(request: pytest.FixtureRequest) -> BlobStore:
 
 @pytest.fixture
 def s3_blobs(aws: None) -> S3Blobs:
-    client = boto3.client("s3", region_name=REGION, config=S3_CONFIG)
+    client = client_of("s3")
     client.create_bucket(Bucket="test")
     return S3Blobs(client, "test")
 
