@@ -142,7 +142,7 @@ export interface RunControllerOptions extends ApiOptions {
 /** Follows one run to its end, across any number of broken connections, and answers its questions. */
 export class RunController {
   constructor(runId: string, options?: RunControllerOptions)
-  /** Creates and starts a run, and gives what will follow it. */
+  /** Creates and starts a run, and gives what will follow it. May be repeated with the same `idempotencyKey`. */
   static create(
     workflow: string,
     request: RunRequest,

@@ -35,7 +35,7 @@ export class RunController {
   }
 
   /**
-   * Creates and starts a run, and gives what will follow it.
+   * Creates and starts a run, and gives what will follow it. May be repeated with the same `idempotencyKey`.
    * @param {string} workflow
    * @param {import('./index').RunRequest} request
    * @param {import('./index').RunControllerOptions & {idempotencyKey?: string}} [options]
@@ -44,7 +44,7 @@ export class RunController {
   static async create(workflow, request, options = {}) {
     const api = options.api || new Api(options)
     const { runId } = await api.createRun(workflow, request, options)
-    await api.startRun(workflow, runId)
+    await unless('RUN_ALREADY_STARTED', api.startRun(workflow, runId))
     return new RunController(runId, { ...options, workflow, api })
   }
 
@@ -72,13 +72,11 @@ export class RunController {
     this.store.markAskSubmitted(clarifyId, answer)
     this._changed()
     try {
-      await this._api.resume(this.runId, clarifyId, answer)
+      await unless('CLARIFY_ALREADY_ANSWERED', this._api.resume(this.runId, clarifyId, answer))
     } catch (error) {
-      if (!(error instanceof ApiError && error.code === 'CLARIFY_ALREADY_ANSWERED')) {
-        this.store.markAskOpen(clarifyId)
-        this._changed()
-        throw error
-      }
+      this.store.markAskOpen(clarifyId)
+      this._changed()
+      throw error
     }
   }
 
@@ -223,6 +221,19 @@ export class RunController {
 function failed(before, busyMs = 0) {
   const failures = before + 1
   return { failures, pauseMs: Math.max(backoff(failures), busyMs) }
+}
+
+/**
+ * What has been done already counts as done.
+ * @param {string} code
+ * @param {Promise<unknown>} work
+ */
+async function unless(code, work) {
+  try {
+    await work
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === code)) throw error
+  }
 }
 
 /**

@@ -82,3 +82,19 @@ test('a question outlives a server that is stopped, and so does the person who a
   assert.equal((await over).status, 'completed')
   assert.equal((await api.state(runId)).status, 'SUCCESS')
 })
+
+test('a page answers with a view token, if the token may', async () => {
+  const runId = await started(await asking({ question: 'Which?', options }))
+  const token = (given) => api.request('POST', `/runs/${runId}/view-token`, { body: given }).then((told) => told.token)
+  const [reading, answering] = [await token({}), await token({ resume: true })]
+  const page = controllerOf(runId, { apiKey: undefined, viewToken: () => Promise.resolve(reading) })
+  const over = page.start()
+  await asked(page)
+  await assert.rejects(page.submitAsk(openAsk(page).clarifyId, 'v1'), { code: 'UNAUTHORIZED', status: 401 })
+  assert.equal(page.store.waiting.length, 1)
+  const other = controllerOf(runId, { apiKey: undefined, viewToken: answering })
+  await other.submitAsk(openAsk(page).clarifyId, 'v1')
+  assert.equal((await over).output.data.result, 'So: v1')
+  const elsewhere = await started(await asking({ question: 'Which?' }))
+  await assert.rejects(controllerOf(elsewhere, { apiKey: undefined, viewToken: reading }).start(), { code: 'RUN_NOT_FOUND' })
+})

@@ -24,6 +24,14 @@ test('a run is created and started under one idempotency key', async () => {
   assert.equal(started.url, `http://server/api/v1/workflows/echo/runs/${RUN}/start`)
 })
 
+test('a run that was started by a repeated request is followed all the same', async () => {
+  const refusal = (code) => () => new Response(JSON.stringify({ code, message: 'no', data: null }), { status: 409 })
+  const { server, api } = made({ runs: () => ok({ runId: RUN }), start: refusal('RUN_ALREADY_STARTED') })
+  assert.equal((await RunController.create('echo', {}, { api, idempotencyKey: 'once' })).runId, RUN)
+  server.answers.start = refusal('IDEMPOTENCY_CONFLICT')
+  await assert.rejects(RunController.create('echo', {}, { api }), { code: 'IDEMPOTENCY_CONFLICT' })
+})
+
 test('files go with their paths, those of a chosen folder too', async () => {
   const { server, api } = made({ runs: () => ok({ runId: RUN }) })
   const chosen = new File(['b'], 'b.md')

@@ -239,6 +239,12 @@ test('an event that was broken on its way is asked for again', async () => {
   assert.equal(server.asked('stream')[1].after, '1')
 })
 
+test('a message without an id is not of the log', async () => {
+  const { server, controller } = follow()
+  server.answers.stream = () => wholeStream(`data: {"type":"workflow_error"}\n\n${told(EVENTS)}`)
+  assert.equal((await controller.start()).status, 'completed')
+})
+
 test('an error in the page is the page’s, not a broken connection', async () => {
   const { server, controller } = follow({
     onStateChange: (store) => {

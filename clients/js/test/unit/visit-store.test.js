@@ -91,6 +91,11 @@ test('where the server had to cut the record, what was streamed stays', () => {
   assert.deepEqual([visit.logs.length, visit.output, visit.outputUrl], [1, null, '/output'])
 })
 
+test('an event that was too large to send changes nothing but where to go on', () => {
+  const made = store(running('v'), stream('v', 'step', '{"iter', { truncated: true }), stream('v', 'clarify_request', '{', { truncated: true }))
+  assert.deepEqual([only(made).step, only(made).asks, made.lastEventId], [0, [], 3])
+})
+
 test('visits stand in sortOrder; those that run stand behind them as they came', () => {
   const made = store(running('a', 'n1'), running('b', 'n2'), running('c', 'n3'), ended('c'), recorded('c', 1), ended('a'), recorded('a', 2))
   assert.deepEqual(made.run.visits.map((visit) => visit.visitUuid), ['c', 'a', 'b'])
@@ -193,7 +198,7 @@ test('a state that is ahead of the events, or behind them, mixes no questions up
   assert.deepEqual(behind.waiting.map((visit) => visit.pendingAsk.clarifyId), ['clar-2'])
   const over = store(running('v'), ask('clar-1'), result('clarify', '1'), ended('v'), complete())
   over.applyStateSnapshot(state('RUNNING', pause('clar-1'), pause('clar-9')))
-  assert.deepEqual([over.waiting, over.run.status], [[], 'completed'])
+  assert.deepEqual([over.waiting, over.run.status, only(over).asks.length], [[], 'completed', 1])
 })
 
 test('a state tells the status of a run whose events have yet to come', () => {
