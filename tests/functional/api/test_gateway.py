@@ -157,6 +157,14 @@ def test_a_run_in_one_call_answers_with_its_first_events_and_where_to_go_on(gate
     assert [number for number, _, _ in told] == list(range(1, len(told) + 1))
 
 
+def test_a_stream_cut_at_any_event_and_resumed_gives_the_same_events(gateway: Stack) -> None:
+    path = f"/api/v1/runs/{gateway.finish_run('echo', variables=TOPIC)}/stream"
+    whole = parse(invoke(gateway, "GET", path)["body"])
+    for cut in range(len(whole)):
+        assert whole[:cut] + parse(invoke(gateway, "GET", path, last_event_id=str(cut))["body"]) == whole
+    assert invoke(gateway, "GET", path, last_event_id=str(len(whole)))["statusCode"] == 204
+
+
 def test_an_error_on_a_stream_keeps_its_status(gateway: Stack) -> None:
     answer = invoke(gateway, "GET", "/api/v1/runs/00000000/stream")
     assert answer["statusCode"] == 404
@@ -189,3 +197,17 @@ def test_an_output_too_large_for_the_gateway_is_read_by_way_of_object_storage(ga
 def test_warm_invocations_follow_one_another(gateway: Stack) -> None:
     gateway.save(echo("second"))
     assert [data(invoke(gateway, "GET", "/api/v1/workflows"))["total"] for _ in range(3)] == [2, 2, 2]
+
+
+def test_an_event_source_that_is_cut_after_every_single_event_misses_and_repeats_nothing(gateway: Stack) -> None:
+    """It takes one event of each answer, then its connection is cut; meanwhile the run goes on."""
+    run_id = gateway.start_run("echo", variables=TOPIC)
+    path = f"/api/v1/runs/{run_id}/stream"
+    told: list[Any] = []
+    while (answer := invoke(gateway, "GET", path, last_event_id=str(len(told))))["statusCode"] != 204:
+        told += parse(answer["body"])[:1]
+        gateway.step()
+    whole = parse(invoke(gateway, "GET", path)["body"])
+    assert told == whole
+    for cut in range(len(whole)):
+        assert whole[:cut] + parse(invoke(gateway, "GET", path, last_event_id=str(cut))["body"]) == whole
