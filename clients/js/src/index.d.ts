@@ -91,7 +91,11 @@ export class Api {
   state(runId: string, signal?: AbortSignal): Promise<RunStateAnswer>
   /** A page of the run's events; the next one begins after its `lastId`. */
   events(runId: string, after: number, signal?: AbortSignal): Promise<EventsPage>
-  resume(runId: string, clarifyId: string, answer: Answer): Promise<{ accepted: boolean; runId: string; clarifyId: string }>
+  resume(
+    runId: string,
+    clarifyId: string,
+    answer: Answer,
+  ): Promise<{ accepted: boolean; runId: string; clarifyId: string }>
   cancel(runId: string): Promise<{ runId: string; status: 'FAILED'; error: 'CANCELLED' }>
   /** The open stream of everything after an event (0: from the first), or null where nothing can follow (204). */
   stream(runId: string, after: number, signal: AbortSignal): Promise<Response | null>

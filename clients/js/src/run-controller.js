@@ -97,16 +97,26 @@ export class RunController {
     let failures = 0
     while (!this._isDone()) {
       const next = await this._connect(failures)
+      if (this._isDone()) break
       failures = next.failures
       if (failures > 0) this._tell(failures > MOST_RETRIES ? 'polling' : 'reconnecting')
       if (failures > MOST_RETRIES) await this._poll()
       if (!this._isDone()) await sleep(this._api.clock, this._pause(next), this._closing.signal)
     }
     if (this._sawEnd) {
-      if (this._workflow !== undefined) await this._retryably(() => this._restore())
+      if (this._workflow !== undefined) await this._readTimes()
       this._tell('ended')
     }
     return this.store.run
+  }
+
+  /** All that is missing of a run that is over: where they are refused, a token that has expired for example, so be it. */
+  async _readTimes() {
+    try {
+      await this._restore()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+    }
   }
 
   /**
@@ -120,9 +130,9 @@ export class RunController {
       const reading = await readStream(this._api, this.runId, this.store.lastEventId, {
         signal: this._closing.signal,
         hear: () => this._tell('live'),
-        take: (messages) => {
+        take: (events) => {
           heard = true
-          return this._take(messages)
+          return this._take(events)
         },
       })
       if (reading.isOver && !this._sawEnd) await this._end()
@@ -134,12 +144,13 @@ export class RunController {
   }
 
   /**
-   * @param {import('./index').Message[]} messages
+   * @param {Iterable<import('./stream.js').Event>} events
    * @returns {boolean} Whether the run has ended.
    */
-  _take(messages) {
-    for (const { id, data } of messages) if (id !== null) this._apply(parsed(data), Number(id))
-    if (messages.length > 0) this._changed()
+  _take(events) {
+    const { run } = this.store
+    for (const { id, data } of events) this._apply(data, id)
+    if (this.store.run !== run) this._changed()
     return this._sawEnd
   }
 
@@ -172,8 +183,7 @@ export class RunController {
       await this._restore()
       for (;;) {
         const page = await this._api.events(this.runId, this.store.lastEventId, this._closing.signal)
-        for (const { id, data } of page.events) this._apply(data, id)
-        this._changed()
+        this._take(page.events)
         if (page.done) this._sawEnd = true
         if (page.done || page.events.length === 0) return
       }
@@ -233,17 +243,5 @@ async function unless(code, work) {
     await work
   } catch (error) {
     if (!(error instanceof ApiError && error.code === code)) throw error
-  }
-}
-
-/**
- * What cannot be read was broken on its way.
- * @param {string} data
- */
-function parsed(data) {
-  try {
-    return JSON.parse(data)
-  } catch (error) {
-    throw new ApiError('NETWORK_ERROR', `an event is no JSON: ${data.slice(0, 100)}`)
   }
 }

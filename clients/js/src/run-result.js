@@ -19,7 +19,12 @@ export function withResult(run, result) {
       visits.set(told.visitUuid, told === last && visit.status !== 'running' ? withOutput(visit, node) : visit)
     }
   }
-  return { ...run, visits: ordered([...visits.values()]), startedAt: moment(result.startedAt), endedAt: moment(result.completedAt) }
+  return {
+    ...run,
+    visits: ordered([...visits.values()]),
+    startedAt: moment(result.startedAt),
+    endedAt: moment(result.completedAt),
+  }
 }
 
 /**

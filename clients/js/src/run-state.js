@@ -53,7 +53,11 @@ export function applied(run, event, at) {
     case 'workflow_complete':
       return { ...over(going, 'completed', at), ...outputOf(event), workingDirFiles: event.workingDirFiles }
     case 'workflow_error':
-      return { ...stopped(over(going, 'failed', at), event.error, at), error: event.error, failedNodeId: event.failedNodeId }
+      return {
+        ...stopped(over(going, 'failed', at), event.error, at),
+        error: event.error,
+        failedNodeId: event.failedNodeId,
+      }
     default:
       return going
   }
@@ -93,7 +97,10 @@ export function restored(run, state, at) {
  */
 export function onAsks(run, clarifyId, change) {
   const asks = (/** @type {Visit} */ visit) => visit.asks.some((ask) => ask.clarifyId === clarifyId)
-  return { ...run, visits: run.visits.map((visit) => (asks(visit) ? { ...visit, ...asking(change(visit.asks)) } : visit)) }
+  return {
+    ...run,
+    visits: run.visits.map((visit) => (asks(visit) ? { ...visit, ...asking(change(visit.asks)) } : visit)),
+  }
 }
 
 /**

@@ -133,7 +133,9 @@ function change(visit, event, at) {
  */
 export function recorded(visit, record, at) {
   const closed = visit.status === 'running' ? ended(visit, STATUSES[record.status], at) : visit
-  const whole = record.truncated ? {} : { logs: JSON.parse(record.logsJson), variables: JSON.parse(record.variablesJson) }
+  const whole = record.truncated
+    ? {}
+    : { logs: JSON.parse(record.logsJson), variables: JSON.parse(record.variablesJson) }
   return {
     ...closed,
     nodeType: record.nodeType,

@@ -27,7 +27,9 @@ export class FakeServer {
 export const RUN = 'a3f9b2c1'
 
 export function ok(data) {
-  return new Response(JSON.stringify({ code: 'OK', message: '', data }), { headers: { 'Content-Type': 'application/json' } })
+  return new Response(JSON.stringify({ code: 'OK', message: '', data }), {
+    headers: { 'Content-Type': 'application/json' },
+  })
 }
 
 export function refused(status, code, headers = {}) {

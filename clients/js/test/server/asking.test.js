@@ -9,7 +9,10 @@ const options = [
 ]
 const asks = (...questions) => [...questions.map((ask) => [{ ask }]), [{ text: 'So: $answer' }]]
 const asking = (...questions) =>
-  save({ in: { type: 'userInput' }, ask: scripted('agent', asks(...questions)), out: { type: 'output' } }, [['in', 'ask'], ['ask', 'out']])
+  save({ in: { type: 'userInput' }, ask: scripted('agent', asks(...questions)), out: { type: 'output' } }, [
+    ['in', 'ask'],
+    ['ask', 'out'],
+  ])
 
 const asked = (controller) => until(controller, ({ store }) => store.waiting.length > 0)
 const openAsk = ({ store }) => store.waiting[0].pendingAsk
@@ -29,12 +32,17 @@ test('a question is answered and the run goes on to its end', async () => {
   assert.equal(run.output.data.result, 'So: v2')
   const [visit] = run.visits.filter(({ nodeId }) => nodeId === 'ask')
   assert.deepEqual([visit.pendingAsk.submittedValue, visit.pendingAsk.confirmed], ['v2', true])
-  assert.deepEqual(visit.toolCalls.map(({ toolName, result, status }) => [toolName, result, status]), [['clarify', 'v2', 'completed']])
+  assert.deepEqual(
+    visit.toolCalls.map(({ toolName, result, status }) => [toolName, result, status]),
+    [['clarify', 'v2', 'completed']],
+  )
   assert.deepEqual(asHistory(controller.store), await history(runId))
 })
 
 test('one of two windows answers; the other sees it, and its own answer counts as given', async () => {
-  const runId = await started(await asking({ question: 'One?', options }, { question: 'Several?', options, multiple: true }))
+  const runId = await started(
+    await asking({ question: 'One?', options }, { question: 'Several?', options, multiple: true }),
+  )
   const [one, other] = [controllerOf(runId), controllerOf(runId)]
   const over = [one.start(), other.start()]
   await Promise.all([asked(one), asked(other)])
@@ -42,10 +50,16 @@ test('one of two windows answers; the other sees it, and its own answer counts a
   await one.submitAsk(clarifyId, 'v1')
   await other.submitAsk(clarifyId, 'v2')
   await until(other, ({ store }) => store.waiting.length > 0 && openAsk(other).multiple)
-  assert.deepEqual(other.store.waiting[0].asks.map(({ question }) => question), ['One?', 'Several?'])
+  assert.deepEqual(
+    other.store.waiting[0].asks.map(({ question }) => question),
+    ['One?', 'Several?'],
+  )
   await other.submitAsk(openAsk(other).clarifyId, ['v2', 'v1'])
   const [run] = await Promise.all(over)
-  assert.deepEqual(run.visits.find(({ nodeId }) => nodeId === 'ask').asks.map(({ submittedValue }) => submittedValue), ['v1', ['v2', 'v1']])
+  assert.deepEqual(
+    run.visits.find(({ nodeId }) => nodeId === 'ask').asks.map(({ submittedValue }) => submittedValue),
+    ['v1', ['v2', 'v1']],
+  )
   await assert.rejects(one.submitAsk(clarifyId, 'v1'), { code: 'RUN_ALREADY_FINISHED', status: 410 })
 })
 
@@ -59,7 +73,10 @@ test('a page that is loaded again finds the question, even where no events come 
   const page = controllerOf(runId, { fetch: blocked })
   page.start()
   await asked(page)
-  assert.deepEqual([openAsk(page).question, openAsk(page).allowCustom, page.store.waiting[0].nodeId], ['Still there?', true, 'ask'])
+  assert.deepEqual(
+    [openAsk(page).question, openAsk(page).allowCustom, page.store.waiting[0].nodeId],
+    ['Still there?', true, 'ask'],
+  )
   page.destroy()
   const again = controllerOf(runId)
   const over = again.start()
@@ -74,7 +91,10 @@ test('a question outlives a server that is stopped, and so does the person who a
   const over = controller.start()
   await asked(controller)
   await order('stop')
-  await assert.rejects(controller.submitAsk(openAsk(controller).clarifyId, 'v1'), { code: 'NETWORK_ERROR', retryable: true })
+  await assert.rejects(controller.submitAsk(openAsk(controller).clarifyId, 'v1'), {
+    code: 'NETWORK_ERROR',
+    retryable: true,
+  })
   assert.equal(controller.store.waiting.length, 1)
   await order('start')
   await until(controller, ({ connection }) => connection === 'live')
@@ -96,5 +116,7 @@ test('a page answers with a view token, if the token may', async () => {
   await other.submitAsk(openAsk(page).clarifyId, 'v1')
   assert.equal((await over).output.data.result, 'So: v1')
   const elsewhere = await started(await asking({ question: 'Which?' }))
-  await assert.rejects(controllerOf(elsewhere, { apiKey: undefined, viewToken: reading }).start(), { code: 'RUN_NOT_FOUND' })
+  await assert.rejects(controllerOf(elsewhere, { apiKey: undefined, viewToken: reading }).start(), {
+    code: 'RUN_NOT_FOUND',
+  })
 })

@@ -1,14 +1,31 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { asHistory, controllerOf, eventsOf, history, order, save, scripted, started, undisturbed, until } from '../builders/server.js'
+import {
+  asHistory,
+  controllerOf,
+  eventsOf,
+  history,
+  order,
+  save,
+  scripted,
+  started,
+  undisturbed,
+  until,
+} from '../builders/server.js'
 
 const input = { type: 'userInput' }
 const output = { type: 'output' }
 const WORDS = 20
-const slow = scripted('llm', [Array.from({ length: WORDS }, (_, index) => [{ text: `${index} ` }, { delayMs: 110 }]).flat()])
+const slow = scripted('llm', [
+  Array.from({ length: WORDS }, (_, index) => [{ text: `${index} ` }, { delayMs: 110 }]).flat(),
+])
 
-const slowly = () => save({ in: input, slow, out: output }, [['in', 'slow'], ['slow', 'out']])
+const slowly = () =>
+  save({ in: input, slow, out: output }, [
+    ['in', 'slow'],
+    ['slow', 'out'],
+  ])
 
 function banners(runId, options = {}) {
   const told = []
@@ -60,7 +77,8 @@ test('a server that stays away is polled, and the run is followed when it is bac
 test('where no stream comes through, polling alone brings the whole run', async () => {
   const runId = await started(await slowly())
   const hastier = { now: () => Date.now() * 200, setTimeout: (call, ms) => setTimeout(call, ms / 200), clearTimeout }
-  const streamless = (url, init) => (url.endsWith('/stream') ? Promise.reject(new TypeError('blocked')) : fetch(url, init))
+  const streamless = (url, init) =>
+    url.endsWith('/stream') ? Promise.reject(new TypeError('blocked')) : fetch(url, init)
   const { controller, told } = banners(runId, { clock: hastier, fetch: streamless })
   await controller.start()
   assert.deepEqual(told, ['connecting', 'reconnecting', 'polling', 'ended'])

@@ -51,14 +51,21 @@ test('an error has the code, the sentence and the problems of the server', async
   const refusal = { code: 'GRAPH_INVALID', message: 'no output', data: { problems: [{ code: 'X' }] } }
   const { api } = made({ start: () => new Response(JSON.stringify(refusal), { status: 422 }) })
   await assert.rejects(api.startRun('echo', RUN), (error) => {
-    assert.deepEqual([error.name, error.code, error.message, error.status], ['ApiError', 'GRAPH_INVALID', 'no output', 422])
+    assert.deepEqual(
+      [error.name, error.code, error.message, error.status],
+      ['ApiError', 'GRAPH_INVALID', 'no output', 422],
+    )
     assert.deepEqual(error.data, refusal.data)
     return true
   })
 })
 
 test('what is no answer of the API is told as trouble on the way', async () => {
-  for (const answer of [new Response('<html>', { status: 502 }), new Response('null', { status: 500 }), new Response('<html>')]) {
+  for (const answer of [
+    new Response('<html>', { status: 502 }),
+    new Response('null', { status: 500 }),
+    new Response('<html>'),
+  ]) {
     const { api } = made({ state: () => answer })
     await assert.rejects(api.state(RUN), { code: 'NETWORK_ERROR', retryable: true })
   }
@@ -79,7 +86,10 @@ test('an answer that does not come is given up after 30 s', async () => {
 })
 
 test('only what people must know stands in a banner, in both languages', () => {
-  assert.deepEqual(['idle', 'connecting', 'live', 'ended', 'refused', 'closed'].map((each) => bannerText(each)), Array(6).fill(null))
+  assert.deepEqual(
+    ['idle', 'connecting', 'live', 'ended', 'refused', 'closed'].map((each) => bannerText(each)),
+    Array(6).fill(null),
+  )
   assert.equal(bannerText('reconnecting'), '重新连接中...')
   assert.equal(bannerText('polling'), '网络异常，正在降级同步')
   assert.match(bannerText('reconnecting', 'en'), /^Reconnecting/)

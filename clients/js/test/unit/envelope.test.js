@@ -8,7 +8,8 @@ const bad = { status: 400, message: 'it broke', data: {} }
 
 test('an envelope has both status and data', () => {
   assert.equal(isEnvelope(good), true)
-  for (const other of [null, undefined, '', 'x', 1, [], { status: 200 }, { data: 1 }]) assert.equal(isEnvelope(other), false)
+  for (const other of [null, undefined, '', 'x', 1, [], { status: 200 }, { data: 1 }])
+    assert.equal(isEnvelope(other), false)
 })
 
 test('an output is unwrapped to its data, a failure to its message', () => {

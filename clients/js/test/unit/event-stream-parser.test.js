@@ -15,9 +15,28 @@ test('a message has its id, its name and its data', () => {
   assert.deepEqual(messages, [{ id: '7', event: 'node_stream', data: '{"content":"茶"}' }])
 })
 
-for (const [name, end] of [['LF', '\n'], ['CRLF', '\r\n'], ['CR', '\r']]) {
+for (const [name, end] of [
+  ['LF', '\n'],
+  ['CRLF', '\r\n'],
+  ['CR', '\r'],
+]) {
   test(`lines that end with ${name} are read the same, cut at any byte`, () => {
-    const lines = [':keep-alive', '', 'retry: 200', '', 'event: x', 'id: 1', 'data: 大语言模型 🍵', '', ':c', 'id: 2', 'data:b', 'data', '', '']
+    const lines = [
+      ':keep-alive',
+      '',
+      'retry: 200',
+      '',
+      'event: x',
+      'id: 1',
+      'data: 大语言模型 🍵',
+      '',
+      ':c',
+      'id: 2',
+      'data:b',
+      'data',
+      '',
+      '',
+    ]
     const whole = bytes(lines.join(end))
     const expected = [
       { id: '1', event: 'x', data: '大语言模型 🍵' },

@@ -4,7 +4,17 @@ import { test } from 'node:test'
 import { ApiError, RunController } from '../../src/index.js'
 import { broken, complete, ended, question, recorded, running, stream } from '../builders/events.js'
 import { FakeClock, settled } from '../builders/fake-clock.js'
-import { FakeServer, never, ok, openStream, refused, RUN, told, unreachable, wholeStream } from '../builders/fake-server.js'
+import {
+  FakeServer,
+  never,
+  ok,
+  openStream,
+  refused,
+  RUN,
+  told,
+  unreachable,
+  wholeStream,
+} from '../builders/fake-server.js'
 
 const EVENTS = [running('v'), stream('v', 'thinking', 'hm'), ended('v'), recorded('v', 1), complete()]
 
@@ -43,7 +53,10 @@ test('a run is followed from its state to its last event', async () => {
   server.answers.stream = () => wholeStream(told(EVENTS))
   const run = await controller.start()
   assert.equal(run.status, 'completed')
-  assert.deepEqual(server.requests.map(({ name }) => name), ['state', 'stream'])
+  assert.deepEqual(
+    server.requests.map(({ name }) => name),
+    ['state', 'stream'],
+  )
   assert.equal(server.asked('stream')[0].after, undefined)
   assert.deepEqual(heard.connections, ['connecting', 'live', 'ended'])
   assert.deepEqual(heard.banners, [null, null, null])
@@ -56,8 +69,14 @@ test('every request carries the credential as it is at that moment, and the lang
   const { server, controller } = follow({ viewToken: () => `token-${(tokens += 1)}`, language: 'en' })
   server.answers.stream = () => wholeStream(told(EVENTS))
   await controller.start()
-  assert.deepEqual(server.requests.map(({ headers }) => headers['X-View-Token']), ['token-1', 'token-2'])
-  assert.deepEqual(server.requests.map(({ headers }) => headers['Accept-Language']), ['en', 'en'])
+  assert.deepEqual(
+    server.requests.map(({ headers }) => headers['X-View-Token']),
+    ['token-1', 'token-2'],
+  )
+  assert.deepEqual(
+    server.requests.map(({ headers }) => headers['Accept-Language']),
+    ['en', 'en'],
+  )
   assert.ok(server.requests.every(({ headers, url }) => headers['X-API-Key'] === undefined && !url.includes('token')))
 })
 
@@ -104,7 +123,11 @@ test('a lost server is tried after 1, 2, 4, 8, 16 s, then polled every 30 s unti
 test('while polled, what happens is seen by pages, and the end ends it', async () => {
   const { server, clock, controller } = follow()
   const pages = [
-    { events: EVENTS.slice(0, 1).map((data, index) => ({ id: index + 1, type: data.type, data })), lastId: 1, done: false },
+    {
+      events: EVENTS.slice(0, 1).map((data, index) => ({ id: index + 1, type: data.type, data })),
+      lastId: 1,
+      done: false,
+    },
     { events: [], lastId: 1, done: false },
     { events: EVENTS.slice(1).map((data, index) => ({ id: index + 2, type: data.type, data })), lastId: 5, done: true },
   ]
@@ -115,7 +138,10 @@ test('while polled, what happens is seen by pages, and the end ends it', async (
   assert.deepEqual([controller.connection, controller.store.lastEventId], ['polling', 1])
   await clock.advance(30_000)
   assert.equal((await over).status, 'completed')
-  assert.deepEqual(server.asked('events').map(({ url }) => new URL(url).searchParams.get('after')), ['0', '1', '1'])
+  assert.deepEqual(
+    server.asked('events').map(({ url }) => new URL(url).searchParams.get('after')),
+    ['0', '1', '1'],
+  )
   assert.equal(controller.connection, 'ended')
   assert.equal(clock.timers.size, 0)
 })
@@ -141,14 +167,21 @@ test('failures count from the last sign of life', async () => {
 
 test('a gateway that answers in pieces is asked again after its retry, and nobody is alarmed', async () => {
   const { server, clock, controller, heard } = follow()
-  const answers = [wholeStream(`retry: 200\n\n${told(EVENTS.slice(0, 3))}`), wholeStream('retry: 200\n\n:nothing yet\n\n'), wholeStream(told(EVENTS.slice(3), 4))]
+  const answers = [
+    wholeStream(`retry: 200\n\n${told(EVENTS.slice(0, 3))}`),
+    wholeStream('retry: 200\n\n:nothing yet\n\n'),
+    wholeStream(told(EVENTS.slice(3), 4)),
+  ]
   server.answers.stream = () => answers.shift()
   const over = controller.start()
   await clock.advance(199)
   assert.equal(server.asked('stream').length, 1)
   await clock.advance(201)
   await over
-  assert.deepEqual(server.asked('stream').map(({ after }) => after), [undefined, '3', '3'])
+  assert.deepEqual(
+    server.asked('stream').map(({ after }) => after),
+    [undefined, '3', '3'],
+  )
   assert.deepEqual(heard.connections, ['connecting', 'live', 'ended'])
 })
 
@@ -192,7 +225,7 @@ test('a connection that never opens is given up', async () => {
 })
 
 test('where nothing follows (204), the state tells the end', async () => {
-  const { server, clock, controller } = follow()
+  const { server, clock, controller, heard } = follow()
   server.answers.stream = () => new Response(null, { status: 204 })
   server.answers.state = unreachable
   const over = controller.start()
@@ -201,7 +234,7 @@ test('where nothing follows (204), the state tells the end', async () => {
   server.answers.state = () => ok({ runId: RUN, status: 'FAILED', currentPause: null, pauses: [] })
   await clock.advance(1000)
   assert.equal((await over).status, 'failed')
-  assert.equal(controller.connection, 'ended')
+  assert.deepEqual(heard.connections, ['connecting', 'live', 'reconnecting', 'live', 'ended'])
 })
 
 test('a refusal ends the following, with the sentence of the server', async () => {
@@ -209,7 +242,10 @@ test('a refusal ends the following, with the sentence of the server', async () =
   server.answers.stream = () => refused(404, 'RUN_NOT_FOUND', { 'X-Request-Id': 'req-1' })
   await assert.rejects(controller.start(), (error) => {
     assert.ok(error instanceof ApiError)
-    assert.deepEqual([error.code, error.status, error.message, error.requestId, error.retryable], ['RUN_NOT_FOUND', 404, 'it is RUN_NOT_FOUND', 'req-1', false])
+    assert.deepEqual(
+      [error.code, error.status, error.message, error.requestId, error.retryable],
+      ['RUN_NOT_FOUND', 404, 'it is RUN_NOT_FOUND', 'req-1', false],
+    )
     return true
   })
   assert.equal(heard.connections.pop(), 'refused')
@@ -231,7 +267,10 @@ test('a busy server is left alone for as long as it asks', async () => {
 
 test('an event that was broken on its way is asked for again', async () => {
   const { server, clock, controller } = follow()
-  const answers = [wholeStream(`${told(EVENTS.slice(0, 1))}id: 2\ndata: {"type":\n\n`), wholeStream(told(EVENTS.slice(1), 2))]
+  const answers = [
+    wholeStream(`${told(EVENTS.slice(0, 1))}id: 2\ndata: {"type":\n\n`),
+    wholeStream(told(EVENTS.slice(1), 2)),
+  ]
   server.answers.stream = () => answers.shift()
   const over = controller.start()
   await clock.advance(1000)
@@ -309,12 +348,26 @@ test('who goes away leaves nothing behind', async () => {
 test('with the workflow known, times come from the server', async () => {
   const { server, controller } = follow({ workflow: 'my workflow' })
   const times = { startedAt: '2026-07-01T08:30:00Z', completedAt: '2026-07-01T08:30:05Z' }
-  const visits = [{ visitUuid: 'v', iterSeq: 1, sortOrder: 1, fromNodeId: null, status: 'SUCCESS', error: null, ...times }]
-  server.answers.result = () => ok({ ...times, nodes: [{ nodeId: 'node', nodeType: 'agent', label: 'Agent', output: null, visits }] })
+  const visits = [
+    { visitUuid: 'v', iterSeq: 1, sortOrder: 1, fromNodeId: null, status: 'SUCCESS', error: null, ...times },
+  ]
+  server.answers.result = () =>
+    ok({ ...times, nodes: [{ nodeId: 'node', nodeType: 'agent', label: 'Agent', output: null, visits }] })
   server.answers.stream = () => wholeStream(told(EVENTS))
   const run = await controller.start()
   assert.equal(run.visits[0].endedAt - run.visits[0].startedAt, 5000)
   assert.ok(server.asked('result')[0].url.endsWith(`/workflows/my%20workflow/runs/${RUN}`))
+})
+
+test('a token that expires while the stream stands costs nothing but times', async () => {
+  const { server, controller } = follow({ workflow: 'echo' })
+  server.answers.result = () => ok({ startedAt: null, completedAt: null, nodes: [] })
+  server.answers.stream = () => {
+    server.answers.state = () => refused(401, 'UNAUTHORIZED')
+    return wholeStream(told(EVENTS))
+  }
+  assert.equal((await controller.start()).status, 'completed')
+  assert.equal(controller.connection, 'ended')
 })
 
 test('a run that fails ends as well as one that does not', async () => {
