@@ -20,6 +20,7 @@ from stepweave.items import (
 )
 from stepweave.ports import ItemStore
 from stepweave.store import heads
+from stepweave.store.again import update_again
 from stepweave.store.commit import still_mine, unfinished
 
 _PREFIX = "PAUSE#"
@@ -94,17 +95,13 @@ class Pauses:
 
     def close(self, pause: Pause) -> Pause:
         """OPEN → CLOSED with the end of the run (rule X); an answered one stays answered."""
-        while True:
-            try:
-                key = _key(pause.run_id, pause.clarify_id)
-                return from_item(
-                    self._items.update(Update(key, sets={"status": "CLOSED"}, condition=Equals("status", "OPEN")))
-                )
-            except WriteRefused as refused:
-                item = refused.items[_key(pause.run_id, pause.clarify_id)]
-                return from_item(item) if item is not None else pause
-            except (WriteConflict, OutcomeUnknown):
-                continue
+        key = _key(pause.run_id, pause.clarify_id)
+        close = Update(key, sets={"status": "CLOSED"}, condition=Equals("status", "OPEN"))
+        try:
+            return from_item(update_again(self._items, close))
+        except WriteRefused as refused:
+            item = refused.items[key]
+            return from_item(item) if item is not None else pause
 
 
 def to_item(pause: Pause) -> Item:

@@ -1,6 +1,7 @@
 """Runs and visits as the tables hold them: reads, and the few writes that protocol.md allows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from stepweave import clock as times
@@ -13,12 +14,10 @@ from stepweave.items import (
     Equals,
     Item,
     Key,
-    OutcomeUnknown,
     Put,
     Table,
     Update,
     Write,
-    WriteConflict,
     WriteRefused,
     every,
     key_of,
@@ -26,6 +25,7 @@ from stepweave.items import (
 )
 from stepweave.ports import BlobStore, ItemStore
 from stepweave.store import heads
+from stepweave.store.again import update_again
 from stepweave.store.commit import Commit, unfinished
 from stepweave.store.documents import Document, Documents
 
@@ -240,11 +240,9 @@ class Runs:
             condition = every(Equals("status", visit.status), unfinished())
             close = Update(key, sets=failed, adds={"attempt": 1}, removes=("pending",), condition=condition)
             try:
-                item: Item | None = self._items.update(close)
+                item: Item | None = update_again(self._items, close)
             except WriteRefused as refused:
                 item = refused.items[key]
-            except (WriteConflict, OutcomeUnknown):
-                continue
             assert item is not None, "visits are never removed"
             visit = heads.visit_from_item(item)
         return visit
@@ -328,14 +326,8 @@ class Runs:
 
     def _update(self, update: Update) -> None:
         """An update that anybody may make at any time, twice too: refused means that there is nothing left to do."""
-        while True:
-            try:
-                self._items.update(update)
-                return
-            except WriteRefused:
-                return
-            except (WriteConflict, OutcomeUnknown):
-                continue
+        with suppress(WriteRefused):
+            update_again(self._items, update)
 
 
 def _expiry(run: Run) -> dict[str, str]:
