@@ -28,12 +28,16 @@ class Unreliable(MemoryItems):
         return item
 
 
+def exhaust(backoff: Backoff) -> None:
+    while True:
+        backoff.wait()
+
+
 def test_waits_grow_to_half_a_second_and_end_with_a_word() -> None:
     clock = Clock()
     backoff = Backoff(clock)
     with pytest.raises(Unavailable):
-        while True:
-            backoff.wait()
+        exhaust(backoff)
     assert max(clock.slept[:3]) < 0.02
     assert 0.3 < max(clock.slept) <= 0.5
     assert 30 < sum(clock.slept) < 100
