@@ -4,6 +4,7 @@ What was answered is read from the runs, never stored. Turns may overlap: a run'
 well when it was created, in the order in which they were said; nobody waits, and no dead run blocks a session.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -87,8 +88,9 @@ class ChatService:
         told: list[dict[str, Any]] = []
         room = wire.ANSWER_BYTES
         turns = self._chats.latest(session.session_id, limit + 1)
+        runs = self._runs_of(turns)
         for turn in turns[:limit]:
-            run = self._runs.get(turn.run_id)
+            run = runs.get(turn.run_id)
             asked = {"role": "user", "runId": turn.run_id, "createdAt": turn.said_at} | _content(turn.message)
             pair = [asked] if run is None else [asked, self._answer(run)]
             room -= wire.size(pair)
@@ -107,8 +109,10 @@ class ChatService:
         """The turns that ended well, the latest of them that fit, as `{role, content}`, oldest first."""
         history: list[dict[str, str]] = []
         room = self._rules.size
-        for turn in self._chats.latest(session.session_id, self._rules.turns) if self._rules.turns else ():
-            run = self._runs.get(turn.run_id)
+        turns = self._chats.latest(session.session_id, self._rules.turns) if self._rules.turns else []
+        runs = self._runs_of(turns)
+        for turn in turns:
+            run = runs.get(turn.run_id)
             reply = self._reply(run) if run is not None and run.status == "SUCCESS" else None
             if reply is None:
                 continue
@@ -118,6 +122,9 @@ class ChatService:
                 break
             history.extend(pair)
         return history[::-1]
+
+    def _runs_of(self, turns: Sequence[Turn]) -> dict[str, Run]:
+        return self._runs.several([turn.run_id for turn in turns])
 
     def _remembered(self, role: str, content: str) -> dict[str, str]:
         """Cut where it is so long that not even the latest turn would fit."""
