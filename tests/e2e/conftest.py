@@ -56,12 +56,11 @@ class Up:
 
     def endpoint_url(self) -> str:
         """Of every AWS service of the emulator, once the process is ready."""
-        url: str = self._environment()["AWS_ENDPOINT_URL"]
-        return url.replace("host.docker.internal", "127.0.0.1")
+        return self.environment()["AWS_ENDPOINT_URL"]
 
     def client(self, service: Any) -> Any:
         """A client of one AWS service of the emulator."""
-        environment = self._environment()
+        environment = self.environment()
         return boto3.client(
             service,
             endpoint_url=self.endpoint_url(),
@@ -70,9 +69,10 @@ class Up:
             aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
         )
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """With which a process of the engine works on this stack, once it is ready."""
         told: dict[str, str] = json.loads((self.data_dir / "sam-local.json").read_text())["Parameters"]
-        return told
+        return {name: value.replace("host.docker.internal", "127.0.0.1") for name, value in told.items()}
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
         assert self._process is not None

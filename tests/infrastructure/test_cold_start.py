@@ -6,29 +6,34 @@ import sys
 
 import pytest
 
-from tests.infrastructure.template import ROOT, variables
+from tests.infrastructure.template import ROOT, template, variables
 
 REPORT = "import json, sys, handler; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
 MODELS = {"anthropic", "openai", "pydantic_ai"}
 HTTP = {"fastapi", "mangum", "starlette"}
 
 
-def imported(function: str) -> set[str]:
-    environment = dict.fromkeys(variables(function), "x") | {
+def environment(function: str) -> dict[str, str]:
+    """What the function finds around it: the template's own values, with the defaults of its parameters."""
+    parameters = template()["Parameters"]
+    found = {
+        name: value if isinstance(value, str) else str(parameters.get(value.get("Ref"), {}).get("Default", "x"))
+        for name, value in variables(function).items()
+    }
+    return found | {
         "PYTHONPATH": str(ROOT / "layers/engine"),
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
-        "LOG_LEVEL": "INFO",
-        "MODEL_SECRET_NAME": "",
-        "HERMES_CONTEXT_QUERY_ENABLED": "true",
         "HERMES_CONTEXT_QUERY_PUBLIC": "true",
-        "CALLBACK_PRIVATE_HOSTS": "false",
     }
+
+
+def imported(function: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", REPORT],
         cwd=ROOT / "functions" / function,
-        env=environment,
+        env=environment(function),
         capture_output=True,
         text=True,
         check=False,
@@ -46,7 +51,12 @@ def test_the_function_of_models_imports_a_provider_when_a_node_first_names_it() 
     assert not imported("llm") & (HTTP | MODELS)
 
 
-def test_the_api_starts_without_models() -> None:
-    modules = imported("api")
-    assert modules >= {"fastapi", "mangum"}
+@pytest.mark.parametrize(("function", "server"), [("api", "mangum"), ("stream", "fastapi")])
+def test_the_api_starts_without_models(function: str, server: str) -> None:
+    modules = imported(function)
+    assert modules >= {"fastapi", server}
     assert not modules & MODELS
+
+
+def test_callbacks_are_made_without_the_api_and_without_models() -> None:
+    assert not imported("callback") & (HTTP | MODELS)

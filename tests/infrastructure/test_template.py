@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,13 @@ TABLES: dict[Table, str] = {
     "tokens": "TokensTable",
     "chats": "ChatsTable",
 }
+ADAPTER = {
+    "AWS_LAMBDA_EXEC_WRAPPER": "/opt/bootstrap",
+    "AWS_LWA_INVOKE_MODE": "response_stream",
+    "AWS_LWA_PORT": "8080",
+}
+"""What Lambda Web Adapter reads."""
+
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/handler.py"))
 
 
@@ -100,12 +108,25 @@ def test_a_function_has_the_settings_without_which_the_engine_does_not_start(fun
 
 @pytest.mark.parametrize("function", FOLDERS)
 def test_a_function_has_no_variable_that_nobody_reads(function: str) -> None:
-    read = {variable_of(name) for name in Settings.model_fields} | {"POWERTOOLS_SERVICE_NAME"}
+    read = {variable_of(name) for name in Settings.model_fields} | {"POWERTOOLS_SERVICE_NAME", *ADAPTER}
     assert set(variables(function)) <= read
 
 
 def test_only_who_asks_for_keys_or_signs_with_their_secrets_knows_their_table() -> None:
-    assert [name for name in FOLDERS if "API_KEYS_TABLE" in variables(name)] == ["api", "callback"]
+    assert [name for name in FOLDERS if "API_KEYS_TABLE" in variables(name)] == ["api", "callback", "stream"]
+
+
+def test_streams_are_the_same_api_where_the_deployment_has_the_adapter_for_them() -> None:
+    stream = template()["Resources"]["StreamFunction"]
+    assert stream["Condition"] == template()["Resources"]["StreamLogs"]["Condition"] == "Streams"
+    assert stream["Properties"]["Layers"] == [{"Ref": "WebAdapterLayerArn"}]
+    assert stream["Properties"]["FunctionUrlConfig"] == {"AuthType": "NONE", "InvokeMode": "RESPONSE_STREAM"}
+    assert stream["Properties"]["Policies"] == functions()["api"]["Policies"]
+    own = {"POWERTOOLS_SERVICE_NAME": "stream", "STREAM_SECONDS": "870", **ADAPTER}
+    assert variables("stream") == variables("api") | own
+    assert int(own["STREAM_SECONDS"]) < timeout("stream")
+    start = ROOT / "functions/stream" / stream["Properties"]["Handler"]
+    assert os.access(start, os.X_OK)
 
 
 def test_the_queue_of_callbacks_gives_a_message_as_often_as_there_are_attempts() -> None:
@@ -126,7 +147,7 @@ def test_a_function_has_a_sample_event(function: str) -> None:
 @pytest.mark.parametrize("function", FOLDERS)
 def test_a_function_finds_the_engine_in_the_layer(function: str) -> None:
     assert template()["Globals"]["Function"]["Layers"] == [{"Ref": "EngineLayer"}]
-    assert "Layers" not in functions()[function]
+    assert functions()[function].get("Layers", []) == ([{"Ref": "WebAdapterLayerArn"}] if function == "stream" else [])
     assert not (ROOT / "functions" / function / "requirements.txt").exists()
 
 

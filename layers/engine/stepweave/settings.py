@@ -108,6 +108,12 @@ class Settings(ProviderSettings):
     rate_limit_concurrent_runs: int = Field(
         0, ge=0, le=1_000, description="Runs of an API key that may run, or wait, at once; 0: any number."
     )
+    stream_seconds: float = Field(
+        86_400,
+        ge=1,
+        le=86_400,
+        description="How long a stream is held open; an EventSource then comes again by itself.",
+    )
     trace_max_bytes: int = Field(65_536, ge=1024, le=1_000_000, description="Bytes of each field of a stored trace.")
     workflow_workspace_legacy_flat_inject: bool = Field(
         False, description="Spread `{nodeId}__{var}` of every predecessor into a node's variables, as of old."
