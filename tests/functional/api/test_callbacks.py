@@ -14,7 +14,7 @@ import pytest
 from stepweave.errors import Unavailable
 from stepweave.web.posting import post
 from tests.functional.api.callbacks import URL, Fate, Killed, deliver_all, delivery, takes
-from tests.functional.api.definitions import asking, echo, failing, much
+from tests.functional.api.definitions import asking, definition, echo, failing, much, scripted
 from tests.functional.api.stack import Stack
 from tests.functional.receiver import receiver
 
@@ -44,6 +44,7 @@ def cancel(stack: Stack, run_id: str) -> None:
 ENDINGS = {
     "success": (begun("echo"), drive, "SUCCESS", None),
     "failure": (begun("failing"), drive, "FAILED", "node bad failed: no luck"),
+    "abort beside an open question": (begun("aborting"), drive, "FAILED", "node bad failed: no luck"),
     "cancel": (begun("asking"), cancel, "FAILED", "CANCELLED"),
     "cancel before the start": (created, cancel, "FAILED", "CANCELLED"),
 }
@@ -62,9 +63,20 @@ def shared() -> Stack:
 
 def stocked(**settings: Any) -> Stack:
     stack = Stack(**settings)
-    for definition in (echo(), failing(), asking()):
-        stack.save(definition)
+    for workflow in (echo(), failing(), asking(), aborting()):
+        stack.save(workflow)
     return stack
+
+
+def aborting() -> dict[str, Any]:
+    """One branch waits for a person when the other fails."""
+    nodes = {
+        "in": {"type": "userInput"},
+        "ask": {"type": "asker", "ask": {"question": "Which?"}},
+        "bad": scripted("", script=[[{"delayMs": 1}, {"error": "no luck"}]]),
+        "out": {"type": "output"},
+    }
+    return definition("aborting", nodes, [("in", "ask"), ("in", "bad"), ("ask", "out"), ("bad", "out")])
 
 
 @pytest.mark.parametrize(("begin", "end", "status", "error"), ENDINGS.values(), ids=ENDINGS)
