@@ -115,8 +115,10 @@ def test_a_stream_holds_while_a_run_waits_for_a_person(stack: Stack) -> None:
     assert events[-1][2]["output"]["data"] == {"result": "this"}
 
 
-def test_a_connection_ends_after_its_longest_time_and_can_be_taken_up() -> None:
-    stack = Stack(pace=Pace(quickest=0.002, slowest=0.05, keep_alive=0.05, longest=0.3))
+@pytest.mark.parametrize(("longest", "stream_seconds"), [(0.3, 86_400), (86_400, 0.3)])
+def test_a_connection_ends_after_its_longest_time_and_can_be_taken_up(longest: float, stream_seconds: float) -> None:
+    pace = Pace(quickest=0.002, slowest=0.05, keep_alive=0.05, longest=longest)
+    stack = Stack(pace=pace, stream_seconds=stream_seconds)
     stack.save(echo())
     run_id = stack.start_run("echo", variables=TOPIC)
     first = parse(stack.call("GET", path_of(run_id)).text)

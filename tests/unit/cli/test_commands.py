@@ -184,6 +184,7 @@ def test_keys_are_created_shown_once_listed_and_revoked(cli: CommandLine, server
     server.answers["DELETE", "/api/keys/key-1"] = ok(None)
     made = cli("keys", "create", "--name", "ci", "--workflow", "report")
     assert "sw_secret" in made.out
+    assert "whsec" in made.out
     assert "nobody can show it again" in made.out
     assert server.requests[-1].json == {"name": "ci", "scopes": ["run"], "workflows": ["report"]}
     assert words(cli("keys", "list"))[1] == ["key-1", "ci", "run", "report", "2026-07-01T00:00:00Z"]

@@ -1,5 +1,6 @@
 """The HTTP API as an ASGI app, made from an engine (contract §4 and §5)."""
 
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -143,6 +144,7 @@ def _routes() -> list[BaseRoute]:
 
 def _services(engine: "Engine", settings: Settings, live: bool, pace: Pace) -> Api:
     clock = engine.ports.clock
+    pace = replace(pace, longest=min(pace.longest, settings.stream_seconds))
     counters = Counters(engine.ports.items)
     reading = EventReading(
         runs=engine.store,

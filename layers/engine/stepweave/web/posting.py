@@ -14,7 +14,6 @@ from stepweave.web.transport import Connect, GuardedTransport, Resolve, check_ur
 SECONDS = 10.0
 """For everything from the look-up of the name to the first line of the answer; the rest of it is never read."""
 
-
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 
 
@@ -31,7 +30,7 @@ def receiver(url: str, *, private_hosts: bool) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise AddressRefused(Text(f"{cut(url)} 不是有效的地址", f"{cut(url)} is no valid address")) from error
+        raise AddressRefused(Text("不是有效的地址", "this is no valid address")) from error
     check_url(parsed)
     if parsed.scheme != "https" and not private_hosts:
         raise AddressRefused(Text("只支持 https 地址", "only https addresses are called back"))
