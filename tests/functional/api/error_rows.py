@@ -141,11 +141,10 @@ def prepare(send: Send, goes_on: Callable[[], None]) -> dict[str, Any]:
     done, ended = (data("POST", RUNS, {"variables": {"x": 1}})["runId"] for _ in range(2))
     data("POST", f"/api/v1/runs/{done}/cancel")
     data("POST", f"{RUNS}/{ended}/start")
+    asked = None
     for _ in range(2):
-        asked = question(ended)
+        asked = question(ended, asked)
         data("POST", f"/api/v1/runs/{ended}/resume", {"clarifyId": asked, "answer": "2"})
-        while data("GET", f"/api/v1/runs/{ended}/state")["currentPause"] is not None:
-            goes_on()
     while data("GET", f"/api/v1/runs/{ended}/state")["status"] == "RUNNING":
         goes_on()
     created = data("POST", RUNS, {})["runId"]
