@@ -11,13 +11,22 @@ import uvicorn
 from tests.functional.api.stack import Stack
 
 
+class _Server(uvicorn.Server):
+    """Its end is that of a crash: connections are cut, streams in the middle of a line."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
 class Served:
     """`stack` outlives every stop of its server, as the tables outlive a server's death."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
         self._port = 0
-        self._server: uvicorn.Server | None = None
+        self._server: _Server | None = None
         self._thread: threading.Thread | None = None
         self._client = httpx.Client(timeout=60, trust_env=False, headers={"Accept-Language": "en"})
 
@@ -31,17 +40,16 @@ class Served:
         listening.bind(("127.0.0.1", self._port))
         listening.listen()
         self._port = listening.getsockname()[1]
-        server = uvicorn.Server(uvicorn.Config(self.stack.app, log_level="critical", lifespan="off"))
+        server = _Server(uvicorn.Config(self.stack.app, log_level="critical", lifespan="off"))
         self._server = server
         self._thread = threading.Thread(target=self._run, args=(server, listening))
         self._thread.start()
 
-    def _run(self, server: uvicorn.Server, listening: socket.socket) -> None:
+    def _run(self, server: _Server, listening: socket.socket) -> None:
         with listening:
             server.run([listening])
 
     def stop(self) -> None:
-        """Connections are cut, as by a crash."""
         if self._server is not None and self._thread is not None:
             self._server.force_exit = True
             self._server.should_exit = True

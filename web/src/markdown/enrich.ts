@@ -4,10 +4,11 @@ const LONGEST_CODE = 50_000
 const LONGEST_FORMULA = 2_000
 
 /**
- * Colours code and sets formulas inside an element; what that takes is loaded when there is such a thing. Where it
+ * Colours code, sets formulas and lets keys scroll what is wide, inside an element; what that takes is loaded when there is such a thing. Where it
  * cannot be loaded (some grammars are beyond Safari 14), the source stays as it is.
  */
 export function enrich(element: ParentNode): void {
+  for (const wide of element.querySelectorAll<HTMLElement>('pre, .sw-table, .math-block')) wide.tabIndex = 0 // to be scrolled by keys
   const codes = [...element.querySelectorAll<HTMLElement>('pre code[class*="language-"]')]
   if (codes.length > 0) highlight(codes).catch(keepSource)
   const formulas = [...element.querySelectorAll<HTMLElement>('.math-block, .math-inline')]

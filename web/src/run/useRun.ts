@@ -74,7 +74,7 @@ export function useRun(api: Api, runId: string, workflow: string): FollowedRun {
     connection,
     banner,
     refusal,
-    answer: (clarifyId, answer) => controller.submitAsk(clarifyId, answer),
+    answer: (clarifyId, answer) => controller.submitAsk(clarifyId, answer).finally(tell),
     cancel: () => controller.cancel(),
     follow,
   }

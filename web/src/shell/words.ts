@@ -82,7 +82,6 @@ const WORDS = {
   zoomOut: ['缩小', 'Zoom out'],
   fit: ['适应画面', 'Fit'],
   pending: ['未执行', 'not visited'],
-  visitsOf: ['{0} 次', '{0}×'],
   // pages
   workflows: ['工作流', 'Workflows'],
   search: ['搜索', 'Search'],

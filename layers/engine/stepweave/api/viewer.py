@@ -59,25 +59,28 @@ class Viewer:
         return self._page(path, language_of(request))
 
     def _asset(self, path: str, gzip: bool) -> Response:
-        """Only what was there when the first file was asked for: no path leads out of the folder."""
-        if path not in self._assets:
+        """Raises `HTTPException` (404); no path leads out of the folder."""
+        file = (self._directory / path).resolve()
+        if not file.is_relative_to(self._directory.resolve() / "assets") or not file.is_file():
             raise HTTPException(404)
-        file = self._directory / path
         headers = {
             "Cache-Control": "public, max-age=31536000, immutable",
             "Vary": "Accept-Encoding",
             "X-Content-Type-Options": "nosniff",
         }
-        if gzip and f"{path}.gz" in self._assets:
-            file = file.with_name(f"{file.name}.gz")
+        compressed = file.with_name(f"{file.name}.gz")
+        if gzip and compressed.is_file():
             headers["Content-Encoding"] = "gzip"
-        return Response(file.read_bytes(), headers=headers, media_type=_type(path))
+            return Response(compressed.read_bytes(), headers=headers, media_type=_type(file))
+        return Response(file.read_bytes(), headers=headers, media_type=_type(file))
 
     def _page(self, path: str, language: str) -> Response:
         headers = {"Cache-Control": "no-cache", **self._policy(path)}
-        if self._index is None:
+        file = self._directory / "index.html"
+        if not file.is_file():
             return Response(_NOT_BUILT.to(language), 404, headers, "text/plain; charset=utf-8")
-        return Response(self._index, 200, headers, "text/html; charset=utf-8")
+        page = file.read_text("utf-8").replace(_HEAD, self._told + _HEAD, 1)
+        return Response(page, 200, headers, "text/html; charset=utf-8")
 
     def _policy(self, path: str) -> dict[str, str]:
         """Nothing is loaded from elsewhere, nothing inline runs, markup becomes a page only through the sanitiser; only
@@ -112,21 +115,11 @@ class Viewer:
         return (f"{address.scheme}://{address.netloc}",)
 
     @cached_property
-    def _assets(self) -> frozenset[str]:
-        files = (self._directory / "assets").rglob("*")
-        return frozenset(file.relative_to(self._directory).as_posix() for file in files if file.is_file())
-
-    @cached_property
-    def _index(self) -> str | None:
-        """The page with what it must know of this server, or None where it has not been built."""
-        file = self._directory / "index.html"
-        if not file.is_file():
-            return None
+    def _told(self) -> str:
+        """What the page must know of this server."""
         told = {"embedOrigins": self._embed_origins, "signedUploads": self._signed_address is not None}
-        meta = f'<meta name="stepweave" content="{html.escape(json.dumps(told))}">'
-        return file.read_text("utf-8").replace(_HEAD, meta + _HEAD, 1)
+        return f'<meta name="stepweave" content="{html.escape(json.dumps(told))}">'
 
 
-def _type(path: str) -> str:
-    suffix = Path(path).suffix
-    return _TYPES.get(suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
+def _type(file: Path) -> str:
+    return _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
