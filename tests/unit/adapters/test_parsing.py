@@ -14,8 +14,8 @@ from stepweave.adapters.aws.attributes import to_attribute
 from stepweave.adapters.aws.parsing import read_attributes_quickly
 
 _plain = st.none() | st.booleans() | st.integers() | st.text() | st.binary()
-_values = st.recursive(_plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
-_items = st.dictionaries(st.text(min_size=1), _values, min_size=1)
+_values = st.recursive(_plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
+_items = st.dictionaries(st.text(min_size=1), _values, min_size=1, max_size=4)
 
 SESSION = botocore.session.Session()
 read_attributes_quickly(SESSION)

@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
                         return True
                 case "pause":
                     if ident >= after and not self.told.closing.is_set():
-                        self.told.answered.wait(10)
+                        self.told.answered.wait(60)
                 case _:
                     ident += 1
                     if ident > after:
