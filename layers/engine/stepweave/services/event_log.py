@@ -31,6 +31,10 @@ class Event:
         return self.type in TERMINAL
 
 
+BATCHES = 64
+"""What one query asks for: each may weigh 300 KB."""
+
+
 class EventLog:
     def __init__(self, runs: Runs, workflows: Workflows, memory: RunMemory) -> None:
         self._runs = runs
@@ -38,12 +42,12 @@ class EventLog:
         self._memory = memory
         self._outputs = Outputs(runs, memory)
 
-    def read(self, run_id: str, after: int, limit: int) -> list[Event]:
-        """The events that follow `after`, at most `limit`, in order and without a hole.
+    def read(self, run_id: str, after: int, limit: int, batches: int = BATCHES) -> list[Event]:
+        """The events that follow `after`, at most `limit` and of at most so many batches, in order and without a hole.
 
         Stops where a batch, or a visit that an event tells of, is not visible yet: the next read goes on from there.
         """
-        records = contiguous(self._runs.events(run_id, after, limit), after)[:limit]
+        records = contiguous(self._runs.events(run_id, after, min(limit, batches)), after)[:limit]
         visits = [visit_uuid for _, record in records if (visit_uuid := visit_of(record)) is not None]
         bodies = self._memory.bodies(run_id, list(dict.fromkeys(visits)))
         events = []

@@ -17,7 +17,6 @@ from stepweave.store.workflows import Workflows
 from stepweave.texts import Text
 
 _AT_ONCE = 64
-"""Batches that one query asks for: each may weigh 300 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +67,14 @@ class EventReading:
         events: list[EventText] = []
         room = most_bytes
         while len(events) < limit:
-            wanted = min(_AT_ONCE, limit - len(events))
-            found = self.following(run, last, wanted)
+            found = self.following(run, last, limit - len(events))
             for event in found:
                 if events and len(event.data) > room:
                     return _page(run, events, last, gone)
                 room -= len(event.data)
                 events.append(event)
                 last = event.id
-            if len(found) < wanted:
+            if not found or last >= run.last_seq:
                 break
         return _page(run, events, last, gone)
 
