@@ -1,8 +1,5 @@
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,21 +52,6 @@ FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/handl
 
 def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def run(*command: str) -> str:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_the_template_has_nothing_that_cfn_lint_minds() -> None:
-    assert run(str(Path(sys.executable).with_name("cfn-lint")), "template.yaml") == ""
-
-
-@pytest.mark.slow
-def test_the_template_is_valid_for_sam() -> None:
-    assert run(str(ROOT / ".tools/sam/bin/sam"), "validate", "--region", "us-east-1") == ""
 
 
 def test_nothing_is_allowed_on_all_resources_but_what_iam_cannot_tie_to_one() -> None:
