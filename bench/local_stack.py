@@ -51,7 +51,12 @@ class LiveRun:
 
 
 class Api:
-    def __init__(self, base_url: str, key: str, admin_key: str) -> None:
+    """`base_url` and `key` are for who asks by a way of their own, `pid` is the server's process."""
+
+    def __init__(self, base_url: str, key: str, admin_key: str, pid: int) -> None:
+        self.base_url = base_url
+        self.key = key
+        self.pid = pid
         self._http = httpx.Client(base_url=base_url, timeout=_RUN_SECONDS, trust_env=False)
         self._key = {"X-API-Key": key}
         self._admin = {"X-API-Key": admin_key}
@@ -83,11 +88,19 @@ class Api:
         assert run.has_succeeded, f"a run of {workflow.name} ended with {run.events[-1:]}"
         return run
 
-    def start(self, workflow: Workflow) -> str:
-        """A run that nobody reads; gives its id."""
+    def create(self, workflow: Workflow) -> str:
+        """A run that has not started; gives its id."""
         path = f"/api/v1/workflows/{workflow.name}/runs"
         run_id: str = self._data(self._http.post(path, json={"variables": {"x": 1}}, headers=self._key))["runId"]
-        self._data(self._http.post(f"{path}/{run_id}/start", headers=self._key))
+        return run_id
+
+    def begin(self, workflow: Workflow, run_id: str) -> None:
+        self._data(self._http.post(f"/api/v1/workflows/{workflow.name}/runs/{run_id}/start", headers=self._key))
+
+    def start(self, workflow: Workflow) -> str:
+        """A run that nobody reads; gives its id."""
+        run_id = self.create(workflow)
+        self.begin(workflow, run_id)
         return run_id
 
     def state(self, run_id: str) -> dict[str, Any]:
@@ -131,7 +144,7 @@ def up(root: Path, data_dir: Path) -> Iterator[Api]:
     )
     try:
         dev = _wait_until_ready(process, data_dir / "dev.json", f"http://127.0.0.1:{port}")
-        api = Api(dev["baseUrl"], dev["apiKey"], dev["adminKey"])
+        api = Api(dev["baseUrl"], dev["apiKey"], dev["adminKey"], process.pid)
         yield api
         api.close()
     finally:

@@ -1,6 +1,6 @@
 """`make bench`: every promise about speed, measured beside a peer in the same run; ratios first, then what they are made of.
 
-Options: `--only nodes,growth,live,agentic,asks,deltas,context,imports,prompt` measures these, `--turns N` takes N turns of each (default 30).
+Options: `--only nodes,growth,live,readers,agentic,asks,deltas,context,imports,prompt` measures these, `--turns N` takes N turns of each (default 30).
 The table goes to the terminal, and with the machine it was taken on to bench/results/ as JSON. A missed goal is told and
 fails nothing: times depend on the machine, and the tests do not.
 """
@@ -22,15 +22,16 @@ import bench_imports
 import bench_live
 import bench_nodes
 import bench_prompt
+import bench_readers
 import machine
-from local_stack import up
+from local_stack import Api, up
 from report import Section, show
 from rich.console import Console
 from workshop import open_workshop
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-NAMES = ("nodes", "growth", "live", "agentic", "asks", "deltas", "context", "imports", "prompt")
+NAMES = ("nodes", "growth", "live", "readers", "agentic", "asks", "deltas", "context", "imports", "prompt")
 
 
 def main() -> int:
@@ -73,19 +74,10 @@ def _measure(only: set[str], turns: int, scratch: Path, tell: Callable[[str], No
         tell("imports …")
         sections.append(bench_imports.measure(ROOT, scratch, turns))
     whole_runs: dict[str, float] = {}
-    if only & {"live", "agentic", "asks"}:
+    if only & {"live", "readers", "agentic", "asks"}:
         tell("the local stack …")
         with up(ROOT, ROOT / ".stepweave" / "bench") as api:
-            if "live" in only:
-                tell("live …")
-                whole_runs = bench_live.whole_runs(api, bench_nodes.LENGTH, max(5, turns // 3))
-                sections.append(bench_live.measure(api, scratch, max(5, turns // 2)))
-            if "agentic" in only:
-                tell("agentic …")
-                sections.append(bench_agentic.measure(api, scratch, max(1, turns // 10)))
-            if "asks" in only:
-                tell("asks …")
-                sections.append(bench_asks.measure(api, max(5, turns // 2)))
+            whole_runs = _measure_stack(api, only, turns, scratch, tell, sections)
     if only & {"nodes", "growth", "deltas", "context"}:
         with open_workshop(scratch / "emulator") as workshop:
             if "deltas" in only:
@@ -101,6 +93,27 @@ def _measure(only: set[str], turns: int, scratch: Path, tell: Callable[[str], No
                 tell("nodes …")
                 sections.append(bench_nodes.measure(workshop, scratch, turns, whole_runs))
     return sorted(sections, key=lambda section: NAMES.index(section.name))
+
+
+def _measure_stack(
+    api: Api, only: set[str], turns: int, scratch: Path, tell: Callable[[str], None], sections: list[Section]
+) -> dict[str, float]:
+    """Adds to `sections`; gives the times of whole runs where those were taken."""
+    whole_runs: dict[str, float] = {}
+    if "live" in only:
+        tell("live …")
+        whole_runs = bench_live.whole_runs(api, bench_nodes.LENGTH, max(5, turns // 3))
+        sections.append(bench_live.measure(api, scratch, max(5, turns // 2)))
+    if "readers" in only:
+        tell("readers …")
+        sections.append(bench_readers.measure(api, turns * 10))
+    if "agentic" in only:
+        tell("agentic …")
+        sections.append(bench_agentic.measure(api, scratch, max(1, turns // 10)))
+    if "asks" in only:
+        tell("asks …")
+        sections.append(bench_asks.measure(api, max(5, turns // 2)))
+    return whole_runs
 
 
 def _options() -> argparse.Namespace:

@@ -74,6 +74,16 @@ def asking(questions: int) -> Workflow:
     return Workflow(f"{questions} questions", _chain(f"bench-asking-{questions}", middle), 1)
 
 
+def talkative(calls: int) -> Workflow:
+    """An agent that calls a tool so many times in one turn: of each call a reader hears five events."""
+    plan = {"todo": [{"text": "a part", "status": "pending"}]}
+    data = {"label": "agent", "model": "scripted:inline", "prompt": "{{x}}", "tools": ["todo"]}
+    middle: list[Node] = [
+        {"id": "agent", "type": "agent", "data": data | {"script": [[plan] * calls, [{"text": "done"}]]}}
+    ]
+    return Workflow(f"{calls} tool calls", _chain(f"bench-talkative-{calls}", middle), 1)
+
+
 def wandering(visits: int) -> Workflow:
     """AGENTIC: so many visits of two models in turn, each referring to the latest visit of the other."""
     nodes = [_INPUT, _wanderer("search", "{{critique.result}}"), _wanderer("critique", "{{search.result}}"), _OUTPUT]
