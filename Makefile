@@ -60,7 +60,7 @@ format: $(ENVIRONMENT) ## mends what the linter can mend, and formats
 build: setup viewer ## the deployable artefacts in .aws-sam/build
 	@$(PY) -m stepweave_local.build
 
-bench: setup .tools/bench/.ready ## the benchmarks, each against a peer in the same run
+bench: setup $(VIEWER) .tools/bench/.ready ## the benchmarks, each against a peer in the same run
 	@PYTHONPATH=layers/engine:local .tools/bench/bin/python bench/run.py $(ARGS)
 
 openapi: $(ENVIRONMENT) ## writes docs/openapi.json, the description of the API

@@ -1,6 +1,6 @@
 """`make bench`: every promise about speed, measured beside a peer in the same run; ratios first, then what they are made of.
 
-Options: `--only nodes,growth,live,readers,agentic,asks,deltas,context,imports,prompt` measures these, `--turns N` takes N turns of each (default 30).
+Options: `--only nodes,growth,live,readers,agentic,asks,deltas,context,imports,prompt,viewer` measures these, `--turns N` takes N turns of each (default 30).
 The table goes to the terminal, and with the machine it was taken on to bench/results/ as JSON. A missed goal is told and
 fails nothing: times depend on the machine, and the tests do not.
 """
@@ -23,6 +23,7 @@ import bench_live
 import bench_nodes
 import bench_prompt
 import bench_readers
+import bench_viewer
 import machine
 from local_stack import Api, up
 from report import Section, show
@@ -31,7 +32,7 @@ from workshop import open_workshop
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
-NAMES = ("nodes", "growth", "live", "readers", "agentic", "asks", "deltas", "context", "imports", "prompt")
+NAMES = ("nodes", "growth", "live", "readers", "agentic", "asks", "deltas", "context", "imports", "prompt", "viewer")
 
 
 def main() -> int:
@@ -73,6 +74,9 @@ def _measure(only: set[str], turns: int, scratch: Path, tell: Callable[[str], No
     if "imports" in only:
         tell("imports …")
         sections.append(bench_imports.measure(ROOT, scratch, turns))
+    if "viewer" in only:
+        tell("viewer …")
+        sections.append(bench_viewer.measure(max(3, turns // 3)))
     whole_runs: dict[str, float] = {}
     if only & {"live", "readers", "agentic", "asks"}:
         tell("the local stack …")

@@ -39,11 +39,12 @@ def ended(page: Page, status: str = "completed") -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One browser, so one process."""
+    """One browser, so one process; and none for the quick tests."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -83,7 +84,9 @@ def open_page(browser: Browser, served: Served) -> Iterator[Open]:
     faults: list[str] = []
 
     def opened(path: str, *, key: str | None = "admin", **options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **options})
+        context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", "reduced_motion": "reduce", **options}
+        )
         contexts.append(context)
         if key is not None:
             secret = served.stack.admin_key if key == "admin" else key

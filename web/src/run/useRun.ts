@@ -1,6 +1,6 @@
 import type { Answer, Api, Connection, Run, Visit } from 'stepweave-client'
 import { RunController } from 'stepweave-client'
-import { onScopeDispose, shallowRef, type ShallowRef } from 'vue'
+import { nextTick, onScopeDispose, shallowRef, type ShallowRef } from 'vue'
 
 /** A run as a page shows it: what the client knows, told at most once a frame however many events come. */
 export interface FollowedRun {
@@ -20,6 +20,7 @@ export interface FollowedRun {
 }
 
 const HIDDEN_MS = 250
+const MOST_PAUSE_MS = 100
 
 /** Follows a run for as long as the calling component lives. `workflow`: its name, out of which times are known. */
 export function useRun(api: Api, runId: string, workflow: string): FollowedRun {
@@ -31,6 +32,8 @@ export function useRun(api: Api, runId: string, workflow: string): FollowedRun {
   const banner = shallowRef<string | null>(null)
   const refusal = shallowRef<unknown>(null)
   let isAsked = false
+  /** How long the page is left alone between two drawings, in milliseconds: twice what the last one took. */
+  let pause = 0
 
   const controller = new RunController(runId, {
     api,
@@ -47,16 +50,18 @@ export function useRun(api: Api, runId: string, workflow: string): FollowedRun {
     if (isAsked) return
     isAsked = true
     if (document.hidden) window.setTimeout(tell, HIDDEN_MS)
-    else requestAnimationFrame(tell)
+    else window.setTimeout(() => requestAnimationFrame(tell), pause)
   }
 
   function tell() {
     isAsked = false
+    const began = performance.now()
     const { store } = controller
     run.value = store.run
     visits.value = store.run.visits
     waiting.value = store.waiting
     missedEvents.value = store.missedEvents
+    void nextTick(() => (pause = Math.min(MOST_PAUSE_MS, 2 * (performance.now() - began))))
   }
 
   function follow() {
