@@ -5,7 +5,7 @@ import { reactive } from 'vue'
 export type Panel = 'visit' | 'thinking' | 'todo' | 'tools' | 'log' | 'variables'
 
 /** Open while the visit runs, folded once it has ended (seed §13.4); what people look up is folded from the start. */
-export function isOpenByItself(panel: Panel, status: VisitStatus): boolean {
+function isOpenByItself(panel: Panel, status: VisitStatus): boolean {
   return status === 'running' && panel !== 'variables'
 }
 
