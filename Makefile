@@ -33,14 +33,15 @@ up: setup viewer ## the whole stack on this machine: emulator, deployed template
 	@$(VENV)/stepweave up $(ARGS)
 
 test: setup $(VIEWER) ## all tests; quiet when green
-	@$(PY) -m pytest -q --ignore=tests/e2e -n auto --dist loadgroup $(ARGS)
+	@$(PY) -m pytest -q --ignore=tests/e2e --ignore=tests/browser -n auto --dist loadgroup $(ARGS)
+	@$(PY) -m pytest -q tests/browser $(ARGS) # in a process of its own: Playwright keeps an event loop running in it
 	@$(PY) -m pytest -q tests/e2e $(ARGS)
 
 test-fast: $(ENVIRONMENT) ## the tests that take no emulator and no more than seconds
-	@$(PY) -m pytest -q --ignore=tests/e2e -m "not slow" -n auto --dist loadgroup $(ARGS)
+	@$(PY) -m pytest -q --ignore=tests/e2e --ignore=tests/browser -m "not slow" -n auto --dist loadgroup $(ARGS)
 
 coverage: $(ENVIRONMENT) ## the tests in process, with the lines and branches that none of them takes
-	@$(PY) -m pytest -q --ignore=tests/e2e -m "not slow" -n auto --dist loadgroup --cov --cov-report=term-missing:skip-covered $(ARGS)
+	@$(PY) -m pytest -q --ignore=tests/e2e --ignore=tests/browser -m "not slow" -n auto --dist loadgroup --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 check: setup $(VIEWER) ## everything CI checks before the tests
 	@$(VENV)/ruff check --quiet .
