@@ -2,19 +2,9 @@
 
 from typing import Any
 
-from stepweave.items import (
-    RUNS_BY_MONTH,
-    RUNS_BY_WORKFLOW,
-    RUNS_OPEN,
-    SCHEMAS,
-    TOKENS_EXPIRING,
-    WORKFLOWS_LISTED,
-    Table,
-)
+from stepweave.items import INDEXES, SCHEMAS, Table
 
 BUCKET = "bench-data"
-
-_INDEXES = (WORKFLOWS_LISTED, RUNS_BY_MONTH, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING)
 
 
 def table_name(table: Table) -> str:
@@ -33,7 +23,7 @@ def create_bucket(s3: Any) -> None:
 
 def _request(table: Table) -> dict[str, Any]:
     schema = SCHEMAS[table]
-    indexes = [index for index in _INDEXES if index.table == table]
+    indexes = [index for index in INDEXES if index.table == table]
     types = {schema.partition: "S"} | ({schema.sort: "N" if schema.sort_is_number else "S"} if schema.sort else {})
     for index in indexes:
         types |= {index.partition: "S", index.sort: "S"}

@@ -13,16 +13,7 @@ from stepweave.adapters.aws.dynamodb import DynamoItems
 from stepweave.adapters.aws.parsing import read_attributes_quickly
 from stepweave.adapters.aws.s3 import S3Blobs
 from stepweave.adapters.memory import MemoryBlobs, MemoryItems
-from stepweave.items import (
-    RUNS_BY_MONTH,
-    RUNS_BY_WORKFLOW,
-    RUNS_OPEN,
-    SCHEMAS,
-    TOKENS_EXPIRING,
-    WORKFLOWS_LISTED,
-    Index,
-    Table,
-)
+from stepweave.items import INDEXES, SCHEMAS, Table
 from stepweave.ports import BlobStore, ItemStore
 
 REGION = "us-east-1"
@@ -81,8 +72,7 @@ def s3_blobs(aws: None) -> S3Blobs:
 def definition(table: Table) -> dict[str, object]:
     """The table as template.yaml makes it (tests/infrastructure holds the two against each other)."""
     schema = SCHEMAS[table]
-    every = (WORKFLOWS_LISTED, RUNS_BY_MONTH, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING)
-    indexes: list[Index] = [index for index in every if index.table == table]
+    indexes = [index for index in INDEXES if index.table == table]
     types = {schema.partition: "S"} | ({schema.sort: "N" if schema.sort_is_number else "S"} if schema.sort else {})
     for index in indexes:
         types |= {index.partition: "S", index.sort: "S"}

@@ -5,16 +5,7 @@ from typing import Any
 import pytest
 
 from stepweave.execution.callback import WAITS
-from stepweave.items import (
-    RUNS_BY_MONTH,
-    RUNS_BY_WORKFLOW,
-    RUNS_OPEN,
-    SCHEMAS,
-    TOKENS_EXPIRING,
-    WORKFLOWS_LISTED,
-    Index,
-    Table,
-)
+from stepweave.items import INDEXES, SCHEMAS, Index, Table
 from stepweave.settings import Settings, variable_of
 from stepweave.web.posting import SECONDS
 from tests.infrastructure.template import ROOT, functions, resources, statements, template, timeout, variables
@@ -142,9 +133,6 @@ def test_a_table_has_the_keys_that_the_engine_uses(table: Table) -> None:
     assert types[schema.partition] == "S"
     if schema.sort:
         assert types[schema.sort] == ("N" if schema.sort_is_number else "S")
-
-
-INDEXES = [WORKFLOWS_LISTED, RUNS_BY_MONTH, RUNS_BY_WORKFLOW, RUNS_OPEN, TOKENS_EXPIRING]
 
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.name)

@@ -48,6 +48,9 @@ RUNS_BY_MONTH = Index("runs", "byMonth", "month", "createdAt", keys_only=True)
 RUNS_OPEN = Index("runs", "open", "open", "checkAt")
 TOKENS_EXPIRING = Index("tokens", "expiring", "kind", "expiresAt")
 
+INDEXES = (WORKFLOWS_LISTED, RUNS_BY_WORKFLOW, RUNS_BY_MONTH, RUNS_OPEN, TOKENS_EXPIRING)
+"""All of them, for whoever makes the tables."""
+
 
 class Key(NamedTuple):
     table: Table
