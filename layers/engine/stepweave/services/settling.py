@@ -79,10 +79,10 @@ class Settling:
         state = _State(run, first, {name: Join() for name in all_joins(graph)}, [], certain=True)
         decision, commit = self._prepare(graph, state, None)
         self._commit(state, replace(commit, start=Start(created, check_at)), decision, None)
-        if state.run.is_over and state.run.closing:
-            self._closing.close(run.run_id)
-        elif not state.run.is_over:
+        if decision.end is None:
             self._begin(state.visit, graph, state.started)
+        elif state.run.closing:
+            self._closing.close(run.run_id)
         return state.run
 
     def begin_again(self, graph: Graph, first: Visit) -> None:

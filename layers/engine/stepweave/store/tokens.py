@@ -23,8 +23,8 @@ from stepweave.items import (
 from stepweave.ports import ItemStore
 
 SHAPE = 1
-_KIND = "context"
-_KINDS = (_KIND, "view")
+CONTEXT, VIEW = "context", "view"
+"""What a token is for, its `kind`: the partitions of the index of those that expire."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Tokens:
 
     def find(self, token_hash: str) -> ContextToken | None:
         item = self._items.get(Key("tokens", token_hash))
-        return _from_item(item) if item is not None and item["kind"] == _KIND else None
+        return _from_item(item) if item is not None and item["kind"] == CONTEXT else None
 
     def renew(self, token_hash: str, expires_at: datetime) -> bool:
         """False when there is no such token (any more)."""
@@ -68,7 +68,7 @@ class Tokens:
         One that is renewed meanwhile stays.
         """
         due = times.to_json(moment)
-        found = [self._items.query_index(TOKENS_EXPIRING, kind, up_to=due, limit=limit) for kind in _KINDS]
+        found = [self._items.query_index(TOKENS_EXPIRING, kind, up_to=due, limit=limit) for kind in (CONTEXT, VIEW)]
         return sum(self._remove_as(item) for item in itertools.chain.from_iterable(found))
 
     def _remove_as(self, item: Item) -> bool:
@@ -85,7 +85,7 @@ def _to_item(token: ContextToken) -> Item:
     return {
         "tokenHash": token.token_hash,
         "v": SHAPE,
-        "kind": _KIND,
+        "kind": CONTEXT,
         "runId": token.run_id,
         "visitUuid": token.visit_uuid,
         "attempt": token.attempt,

@@ -6,10 +6,9 @@ from datetime import datetime
 from stepweave import clock as times
 from stepweave.items import Item, Key
 from stepweave.ports import ItemStore
-from stepweave.store.tokens import expiry
+from stepweave.store.tokens import VIEW, expiry
 
 SHAPE = 1
-_KIND = "view"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +32,14 @@ class ViewTokens:
 
     def find(self, token_hash: str) -> ViewToken | None:
         item = self._items.get(Key("tokens", token_hash))
-        return _from_item(item) if item is not None and item["kind"] == _KIND else None
+        return _from_item(item) if item is not None and item["kind"] == VIEW else None
 
 
 def _to_item(token: ViewToken) -> Item:
     return {
         "tokenHash": token.token_hash,
         "v": SHAPE,
-        "kind": _KIND,
+        "kind": VIEW,
         "runId": token.run_id,
         "keyId": token.key_id,
         "mayAnswer": token.may_answer,
